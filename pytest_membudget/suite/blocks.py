@@ -21,7 +21,7 @@ def float_blocks(
     """Row blocks of ``x`` [N, D] that a matrix product of ``dtype`` can read without a copy of its own.
 
     They are views where ``x`` allows it. Where it does not (float16, steps along the last axis, overlapping
-    windows) or an ``origin`` [D] is to be subtracted, each block goes through one scratch of block x D
+    windows) or an ``origin`` [D] of that dtype is to be subtracted, each block goes through one scratch of block x D
     elements, which the next block overwrites.
     """
     if origin is None and _is_gemm_operand(x, dtype):
@@ -31,7 +31,10 @@ def float_blocks(
     scratch = np.empty((min(block, len(x)), x.shape[1]), dtype)
     for rows in row_blocks(len(x), block):
         part = scratch[: rows.stop - rows.start]
-        np.subtract(x[rows], 0 if origin is None else origin, out=part, casting="same_kind")
+        if origin is None:
+            part[...] = x[rows]
+        else:
+            np.subtract(x[rows], origin, out=part, dtype=dtype)
         yield rows, part
 
 

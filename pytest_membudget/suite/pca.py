@@ -40,7 +40,7 @@ def project(x: NDArray[Any], mean: NDArray[Any], components: NDArray[Any]) -> ND
     coordinates = np.empty((len(x), len(components)), dtype)
     scratch = np.empty((min(BLOCK_ROWS, len(x)), x.shape[1]), dtype)
     for rows in row_blocks(len(x), BLOCK_ROWS):
-        centred = np.subtract(x[rows], mean, out=scratch[: rows.stop - rows.start])
+        centred = np.subtract(x[rows], mean, out=scratch[: rows.stop - rows.start], dtype=dtype)
         np.matmul(centred, basis, out=coordinates[rows])
     return coordinates
 

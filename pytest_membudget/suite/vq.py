@@ -40,8 +40,9 @@ def assign_clusters(x: NDArray[Any], centroids: NDArray[Any]) -> NDArray[np.intp
     at_least(1, K=lengths["K"])
     finite(centroids=centroids)
     dtype = working_dtype(x, centroids)
-    origin = _origin(centroids)
-    basis = (centroids if origin is None else centroids - origin).astype(dtype, copy=False)
+    basis = centroids.astype(dtype, copy=False)
+    origin = _origin(basis)
+    basis = basis if origin is None else basis - origin
     half_norms = np.einsum("kd,kd->k", basis, basis) / 2
     labels = np.empty(len(x), np.intp)
     scores = np.empty((min(BLOCK_ROWS, len(x)), len(centroids)), dtype)
@@ -52,11 +53,11 @@ def assign_clusters(x: NDArray[Any], centroids: NDArray[Any]) -> NDArray[np.intp
     return labels
 
 
-def _origin(centroids: NDArray[Any]) -> NDArray[np.float64] | None:
+def _origin(centroids: NDArray[Any]) -> NDArray[Any] | None:
     """The mean of the centroids, [D], if it is farther from zero than they are from it, else None."""
     mean = centroids.mean(axis=0, dtype=np.float64)
     spread = np.mean(np.square(centroids - mean).sum(axis=1))
-    return mean if mean @ mean > spread else None
+    return mean.astype(centroids.dtype) if mean @ mean > spread else None
 
 
 def naive_assign_clusters(

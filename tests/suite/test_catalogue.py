@@ -1,0 +1,55 @@
+"""The table as a whole: its formulas hold, its entries are whole."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from pytest_membudget.suite.catalogue import CASES, PATHS
+from pytest_membudget.suite.hotpath import MIB, Case, HotPath
+
+# What a threaded OpenBLAS call allocates whatever its operands.
+BLAS_BYTES = MIB // 2
+
+every_path = pytest.mark.parametrize("path", [pytest.param(path, id=path.name) for path in PATHS])
+every_small_case = pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.path.name) for case in CASES if case.label == "small"]
+)
+
+
+def test_names_are_unique() -> None:
+    """No two paths share a name."""
+    assert len({path.name for path in PATHS}) == len(PATHS)
+
+
+@every_path
+def test_blamed_lines_exist(path: HotPath) -> None:
+    """Each blamed line stands in the module of the path, word for word."""
+    module = inspect.getmodule(path.footprint)
+    assert module is not None
+    lines = [line.strip() for line in inspect.getsource(module).splitlines()]
+
+    assert [line for line in path.blamed if line not in lines] == []
+
+
+@every_small_case
+def test_lean_formula_holds(case: Case, membudget: Any) -> None:
+    """The lean form stays within 1.15 times its own formula, the job table of BLAS apart."""
+    inputs = case.inputs()
+    with membudget.track() as region:
+        case.path.lean(**inputs)
+
+    assert region.ram_peak_bytes <= 1.15 * case.footprint.peak_bytes + BLAS_BYTES + 16 * 1024
+
+
+@every_small_case
+def test_naive_formula_holds(case: Case, membudget: Any) -> None:
+    """The naive form needs what its formula says, within 6 %: the suite does not exaggerate."""
+    inputs = case.inputs()
+    with membudget.track() as region:
+        case.path.naive(**inputs)
+
+    assert region.ram_peak_bytes - BLAS_BYTES <= 1.06 * case.footprint.naive_bytes
+    assert region.ram_peak_bytes >= 0.94 * case.footprint.naive_bytes
