@@ -1,0 +1,1 @@
+"""Plain values and pure functions: no pytest, no I/O, no clock, no environment."""

@@ -1,0 +1,80 @@
+"""Whose line is it? From call stacks and bytes to the lines that a reader can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pytest_membudget.core.measurement import Frame, Site
+
+Stack = tuple[tuple[str, str, int], ...]
+"""Function, file and line of each frame, the most recent first."""
+
+NO_FRAME = Frame("<native code>", 0, "no Python frame")
+# Bookkeeping of the test runner is made of small objects; anything larger is the test's, whatever its stack.
+MOST_HARNESS_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class CodeMap:
+    """Which paths are the project's, which a library's and which the test runner's own.
+
+    A path belongs to the longest prefix that matches; one that no prefix matches is the project's.
+    """
+
+    root: str
+    project: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
+    harness: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+    def is_project(self, file: str) -> bool:
+        """Whether the user is likely to be able to change that file."""
+        if file.startswith("<"):
+            return False
+        return _longest(file, self.project) >= _longest(file, (*self.library, *self.harness))
+
+    def is_bookkeeping(self, size_bytes: int, stack: Stack) -> bool:
+        """Whether these bytes are the measuring's own: its frames are on the stack, or only the test runner's."""
+        if any(file.startswith(self.own) for _, file, _ in stack):
+            return True
+        runner_only = all(file.startswith((*self.harness, "<frozen")) for _, file, _ in stack)
+        return runner_only and size_bytes <= MOST_HARNESS_BYTES
+
+    def shorten(self, file: str) -> str:
+        """Return the path as a reader of this project would write it."""
+        for prefix in (f"{self.root}/", *(f"{folder}/" for folder in self.library)):
+            if file.startswith(prefix):
+                return file[len(prefix) :]
+        return file
+
+
+def _longest(file: str, prefixes: tuple[str, ...]) -> int:
+    return max((len(prefix) for prefix in prefixes if file.startswith(prefix)), default=0)
+
+
+def sites_of(live: Iterable[tuple[int, Stack]], code_map: CodeMap) -> tuple[Site, ...]:
+    """Sum live bytes by the project's most recent line; project lines first, each group the biggest first.
+
+    Where a library allocated on behalf of that line, the library frame that took the most is kept as ``via``.
+    """
+    by_line: dict[Frame, dict[Frame | None, int]] = {}
+    for size_bytes, stack in live:
+        line, via = _blamed(stack, code_map)
+        shares = by_line.setdefault(line, {})
+        shares[via] = shares.get(via, 0) + size_bytes
+    sites = [
+        Site(sum(shares.values()), line, "", max(shares, key=lambda via: shares[via]))
+        for line, shares in by_line.items()
+    ]
+    return tuple(
+        sorted(sites, key=lambda site: (not code_map.is_project(site.file), -site.bytes, site.file, site.line))
+    )
+
+
+def _blamed(stack: Stack, code_map: CodeMap) -> tuple[Frame, Frame | None]:
+    frames = [Frame(file, line, function) for function, file, line in stack]
+    for position, frame in enumerate(frames):
+        if code_map.is_project(frame.file):
+            return frame, frames[0] if position else None
+    return (frames[0] if frames else NO_FRAME), None

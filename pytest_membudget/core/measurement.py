@@ -1,0 +1,90 @@
+"""What was measured: figures with their source, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+
+class Resource(str, Enum):
+    """What a budget can limit."""
+
+    RAM = "ram"
+    RETAINED = "retained"
+    RSS = "rss"
+    VRAM = "vram"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of code in a call stack."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Site:
+    """A line of code and the bytes that were live because of it at the peak.
+
+    ``via`` is the library frame that allocated on the line's behalf, if it was not the line itself.
+    """
+
+    bytes: int
+    frame: Frame
+    source: str = ""
+    via: Frame | None = None
+
+    @property
+    def file(self) -> str:
+        """Path of the file the line stands in."""
+        return self.frame.file
+
+    @property
+    def line(self) -> int:
+        """Line number, from 1."""
+        return self.frame.line
+
+    @property
+    def function(self) -> str:
+        """Name of the function the line belongs to."""
+        return self.frame.function
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A measured figure.
+
+    ``may_miss_bytes`` bounds what the source can have overlooked; ``exact`` is false for a sampled figure.
+    """
+
+    bytes: int
+    source: str
+    exact: bool = True
+    may_miss_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """No figure, and why not."""
+
+    reason: str
+
+
+Figure = Reading | Unavailable
+PythonAllocators = Literal["exact", "arenas"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All that was measured of one test."""
+
+    figures: dict[Resource, Figure] = field(default_factory=dict)
+    sites: tuple[Site, ...] = ()
+    seconds: float = 0.0
+
+    def figure(self, resource: Resource) -> Figure:
+        """Return the figure of ``resource``, or the plain statement that nothing measured it."""
+        return self.figures.get(resource, Unavailable(f"{resource.value} is not measured yet by this version"))

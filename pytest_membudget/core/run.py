@@ -1,0 +1,48 @@
+"""A whole run: all that an output may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_membudget.core.record import TestRecord
+from pytest_membudget.core.verdict import Outcome
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The facts that make two figures comparable, and those that help a reader to place them."""
+
+    key: str
+    cpu_count: int
+    total_ram_bytes: int
+    commit: str | None
+    tools: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """The records of one run, in the order in which the tests ended."""
+
+    records: tuple[TestRecord, ...]
+    environment: Environment
+
+    @property
+    def budgeted(self) -> tuple[TestRecord, ...]:
+        """The judged tests, the least headroom first, then those that could not be judged."""
+        judged = [record for record in self.records if record.outcome is not None]
+        return tuple(sorted(judged, key=_by_headroom))
+
+    @property
+    def unbudgeted(self) -> tuple[TestRecord, ...]:
+        """The tests that no budget applies to."""
+        return tuple(record for record in self.records if record.outcome is None)
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many tests came to ``outcome``."""
+        return sum(record.outcome is outcome for record in self.records)
+
+
+def _by_headroom(record: TestRecord) -> tuple[float, str]:
+    headroom = record.use(record.tightest).headroom
+    return (float("inf") if headroom is None else headroom, record.nodeid)

@@ -1,0 +1,58 @@
+"""Every sentence that a user reads about a verdict."""
+
+from __future__ import annotations
+
+from pytest_membudget.core.measurement import Measurement, Reading, Resource, Site
+from pytest_membudget.core.sizes import format_against, format_size
+from pytest_membudget.core.verdict import Finding, Outcome, Verdict
+
+MOST_SITES = 5
+LEAST_SHARE = 0.01
+_NOUN = {"ram": "peak", "retained": "still held at the end", "rss": "resident peak", "vram": "peak"}
+
+
+def failure_text(verdict: Verdict, measurement: Measurement, unmeasured_fails: bool) -> str | None:
+    """Return the text that fails the test, or None when the verdict lets it pass."""
+    over = verdict.of(Outcome.OVER_BUDGET)
+    lines = [over_budget_line(finding) for finding in over]
+    if over and measurement.sites:
+        lines += ["at the peak:", *site_lines(measurement.sites, _peak_bytes(measurement))]
+    if unmeasured_fails:
+        unjudged = (*verdict.of(Outcome.NOT_MEASURED), *verdict.of(Outcome.NO_BASELINE))
+        lines += [
+            f"{finding.resource.value}: not judged: {finding.reason} (membudget_missing = fail)" for finding in unjudged
+        ]
+    return "\n".join(lines) or None
+
+
+def over_budget_line(finding: Finding) -> str:
+    """Say by how much one resource is over."""
+    assert isinstance(finding.figure, Reading)
+    assert finding.budget_bytes is not None
+    peak_bytes, budget_bytes = finding.figure.bytes, finding.budget_bytes
+    peak, budget = format_against(peak_bytes, budget_bytes), format_against(budget_bytes, peak_bytes)
+    factor = f" ({peak_bytes / budget_bytes:.2g}x)" if budget_bytes and peak_bytes >= 1.05 * budget_bytes else ""
+    how = "" if finding.figure.exact else f", sampled by {finding.figure.source}"
+    over_by = format_size(peak_bytes - budget_bytes)
+    what = f"{finding.resource.value}: {_NOUN[finding.resource.value]}"
+    return f"{what} {peak}, budget {budget}: over by {over_by}{factor}{how}"
+
+
+def site_lines(sites: tuple[Site, ...], peak_bytes: int) -> list[str]:
+    """Return the call sites at the peak as aligned lines, biggest first, a library's frame folded under its caller."""
+    telling = [site for site in sites if site.bytes >= LEAST_SHARE * peak_bytes] or sites[:1]
+    shown = telling[:MOST_SITES]
+    places = [f"{site.file}:{site.line} in {site.function}" for site in shown]
+    width = max(map(len, places), default=0)
+    lines = []
+    for site, place in zip(shown, places, strict=True):
+        share = f"{site.bytes / peak_bytes:4.0%}" if peak_bytes else "   -"
+        lines.append(f"  {format_size(site.bytes):>8} {share}  {place:<{width}}  {site.source}".rstrip())
+        if site.via:
+            lines.append(f"                  via {site.via.file}:{site.via.line} in {site.via.function}")
+    return lines
+
+
+def _peak_bytes(measurement: Measurement) -> int:
+    peak = measurement.figure(Resource.RAM)
+    return peak.bytes if isinstance(peak, Reading) else sum(site.bytes for site in measurement.sites)

@@ -1,0 +1,1 @@
+"""The only ring that knows pytest: options, markers, hooks, fixtures."""

@@ -1,0 +1,74 @@
+"""The ``membudget`` fixture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_membudget.core.region import Region
+from pytest_membudget.probes.meter import Meter, OpenRegion, depth_below
+
+
+class Membudget:
+    """Measures regions inside a test. What the ``membudget`` fixture gives."""
+
+    def __init__(self, running_meter: Callable[[], Meter | None], new_meter: Callable[[], Meter]) -> None:
+        self._running_meter = running_meter
+        self._new_meter = new_meter
+        self._own_meter: Meter | None = None
+        self._depth = 0
+
+    def track(self) -> Tracked:
+        """Measure a ``with`` block: ``with membudget.track() as region: ...``, then ``region.ram_peak_bytes``.
+
+        Regions may stand inside one another, and inside a test that has a budget of its own.
+        """
+        return Tracked(self)
+
+    def _open(self, base_depth: int) -> tuple[Meter, OpenRegion]:
+        meter = self._running_meter() or self._own_meter
+        if meter is None:
+            meter = self._own_meter = self._new_meter()
+            meter.start(base_depth)
+        self._depth += 1
+        return meter, meter.open_region()
+
+    def _close(self, meter: Meter, opened: OpenRegion, region: Region) -> None:
+        meter.close_region(opened, region)
+        self._depth -= 1
+        if self._depth == 0 and self._own_meter is not None:
+            self._own_meter.stop()
+            self._own_meter = None
+
+
+class Tracked:
+    """The ``with`` block of a region. A class, not a generator: all its frames are then the plugin's own."""
+
+    def __init__(self, membudget: Membudget) -> None:
+        self._membudget = membudget
+        self._region = Region()
+
+    def __enter__(self) -> Region:
+        # Below this frame stands the one with the block, which counts, so its own base is where the depth ends.
+        self._meter, self._opened = self._membudget._open(depth_below(1))
+        return self._region
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._membudget._close(self._meter, self._opened, self._region)
+
+
+class FixturePlugin:
+    """Provides the fixture."""
+
+    def __init__(
+        self, running_meter: Callable[[pytest.Item], Meter | None], new_meter: Callable[[pytest.Item], Meter]
+    ) -> None:
+        self._running_meter = running_meter
+        self._new_meter = new_meter
+
+    @pytest.fixture
+    def membudget(self, request: pytest.FixtureRequest) -> Membudget:
+        """Measure regions of this test: ``with membudget.track() as region: ...``."""
+        item: pytest.Item = request.node
+        return Membudget(lambda: self._running_meter(item), lambda: self._new_meter(item))

@@ -1,0 +1,87 @@
+"""From the markers on a test, and the defaults of the ini file, to its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from pytest_membudget.core.budget import Budget, Declared, budget_of, nearest, read_marker
+from pytest_membudget.core.resolution import check_arguments
+from pytest_membudget.glue.limit_memory import LIMIT_MEMORY, read_limit_memory
+from pytest_membudget.glue.options import Settings
+
+MARKER = "membudget"
+MARKER_HELP = (
+    "membudget(ram, *, rss, vram, retained, tolerance, isolate, scope, children, python_allocators): the memory that "
+    'this test may use, such as "64MiB", 1024, "50%", "baseline" or a function of the test\'s arguments.'
+)
+
+
+def has_budget(item: pytest.Item, settings: Settings) -> bool:
+    """Whether any budget applies to this test, without reading it."""
+    if settings.budgets_by_default or (MARKER in item.keywords and item.get_closest_marker(MARKER)):
+        return True
+    return settings.read_limit_memory and item.get_closest_marker(LIMIT_MEMORY) is not None
+
+
+def read_budget(item: pytest.Item, settings: Settings) -> Budget:
+    """Return what the test may use: the nearest declaration wins, resource by resource.
+
+    Raises
+    ------
+    MarkerError
+        The first thing that is wrong with what applies to this test.
+    """
+    budget = budget_of(nearest(_declarations(item, settings)))
+    check_arguments(budget, argument_names(item))
+    return budget
+
+
+def argument_names(item: pytest.Item) -> frozenset[str]:
+    """Return the names of the test's parameters and fixtures."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return frozenset((*getattr(item, "fixturenames", ()), *parameters))
+
+
+def arguments_of(item: pytest.Item) -> Mapping[str, object]:
+    """Return the values of the test's parameters and fixtures, once it is set up."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return {**parameters, **getattr(item, "funcargs", {})}
+
+
+def _declarations(item: pytest.Item, settings: Settings) -> Iterator[Mapping[str, Declared]]:
+    for mark, where in _nearest_marks(item):
+        if mark.name == MARKER:
+            yield read_marker(mark.args, mark.kwargs, where)
+        elif mark.name == LIMIT_MEMORY and settings.read_limit_memory:
+            yield read_limit_memory(mark.args, mark.kwargs, where)
+    path = (
+        item.path.relative_to(item.config.rootpath).as_posix() if item.path.is_relative_to(item.config.rootpath) else ""
+    )
+    for default in settings.path_budgets:
+        if default.matches(path):
+            yield {"ram": Declared(default.size, f"of membudget_paths ({default.glob})")}
+            break
+    if settings.default_budget:
+        yield {"ram": settings.default_budget}
+
+
+def _nearest_marks(item: pytest.Item) -> Iterator[tuple[pytest.Mark, str]]:
+    """Yield marks from the nearest to the furthest: pytest itself ranks a parameter's marks behind its function's."""
+    own = list(getattr(getattr(item, "callspec", None), "marks", ()))
+    place = _place(item)
+    for mark in own:
+        yield mark, f"on a parameter of {item.nodeid} ({place})"
+    for node, mark in item.iter_markers_with_node():
+        if not any(mark is seen for seen in own):
+            yield mark, f"on {node.nodeid or 'the session'} ({place if node is item else _file_of(node.nodeid)})"
+
+
+def _place(item: pytest.Item) -> str:
+    file, line, _ = item.location
+    return f"{file}:{line + 1}" if line is not None else file
+
+
+def _file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0] or "."

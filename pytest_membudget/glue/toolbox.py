@@ -1,0 +1,92 @@
+"""What all tests of one process share: the folder of captures, the collector, the map of whose code is whose."""
+
+from __future__ import annotations
+
+import sysconfig
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pluggy
+import pytest
+
+import pytest_membudget
+from pytest_membudget.core.attribution import CodeMap
+from pytest_membudget.core.budget import Budget
+from pytest_membudget.core.measurement import Resource, Unavailable
+from pytest_membudget.glue.foreign_trackers import foreign_tracker
+from pytest_membudget.probes.capture_folder import CaptureFolder
+from pytest_membudget.probes.garbage import Collector
+from pytest_membudget.probes.heap_meter import HeapMeter, HeapPlan
+from pytest_membudget.probes.meter import Meter
+from pytest_membudget.probes.resident_meter import new_resident_meter
+
+FIXTURE = "membudget"
+_HEAP = (Resource.RAM, Resource.RETAINED)
+# What pytest and unittest run between our hook and the test, and what that calls in turn.
+_STDLIB_HARNESS = ("unittest/case.py", "contextlib.py", "inspect.py", "pathlib.py", "functools.py")
+
+
+@dataclass
+class Toolbox:
+    """Makes the meters of a process and cleans up after the last of them."""
+
+    rootpath: Path
+    freeze: bool
+    folder: CaptureFolder = field(default_factory=CaptureFolder)
+
+    def __post_init__(self) -> None:
+        self.collector = Collector(self.freeze)
+        self._base_map = _code_map(self.rootpath)
+        # One for all, so that a region inside a test does not set back the mark that the test is measured by.
+        self._resident = new_resident_meter()
+
+    def new_meter(self, item: pytest.Item, budget: Budget, measure_all: bool) -> Meter:
+        """Return a meter for all that this test's budget needs."""
+        wants_heap = measure_all or any(resource in budget.limits for resource in _HEAP)
+        heap = self._heap_meter(item, budget) if wants_heap else None
+        return Meter(heap, self._resident)
+
+    def new_region_meter(self, item: pytest.Item) -> Meter:
+        """Return a meter for the regions of a test whose heap nobody else measures."""
+        return Meter(self._heap_meter(item, Budget()), self._resident)
+
+    def close(self) -> None:
+        """Remove what was written, unfreeze what was frozen."""
+        self.folder.close()
+        self.collector.close()
+
+    def _heap_meter(self, item: pytest.Item, budget: Budget) -> HeapMeter | Unavailable:
+        if foreign := foreign_tracker(item):
+            return foreign
+        plan = HeapPlan(
+            python_allocators="arenas" if budget.python_allocators == "arenas" else "exact",
+            regions=FIXTURE in getattr(item, "fixturenames", ()),
+            own_thread=budget.own_thread,
+        )
+        return HeapMeter(plan, self.folder, self.collector, self._map_for(item))
+
+    def _map_for(self, item: pytest.Item) -> CodeMap:
+        """Count the package that a test belongs to as the project, wherever it is installed."""
+        folder = item.path.parent
+        while (folder / "__init__.py").exists() and (folder.parent / "__init__.py").exists():
+            folder = folder.parent
+        base = self._base_map
+        return CodeMap(base.root, (*base.project, f"{folder}/"), base.library, base.harness, base.own)
+
+
+def _code_map(rootpath: Path) -> CodeMap:
+    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    stdlib = sysconfig.get_path("stdlib")
+    package = Path(pytest_membudget.__file__).parent
+    harness_packages = {Path(module.__file__).parent for module in (pytest, pluggy) if module.__file__}
+    harness_packages |= {folder.parent / "_pytest" for folder in harness_packages}
+    return CodeMap(
+        root=str(rootpath),
+        project=(f"{rootpath}/",),
+        library=tuple(sorted(str(path) for path in paths if path)),
+        harness=(
+            *(f"{folder}/" for folder in sorted(harness_packages)),
+            *(f"{stdlib}/{name}" for name in _STDLIB_HARNESS),
+        ),
+        own=tuple(f"{package / ring}/" for ring in ("core", "probes", "glue")),
+    )

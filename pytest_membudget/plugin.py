@@ -1,0 +1,36 @@
+"""The pytest plugin: registers, nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_membudget.core.errors import OptionError
+from pytest_membudget.glue.limit_memory import LIMIT_MEMORY
+from pytest_membudget.glue.markers import MARKER_HELP
+from pytest_membudget.glue.options import add_options, read_settings
+from pytest_membudget.glue.session import OffPlugin, ReportPlugin, RunPlugin
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register options and ini keys."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the settings and register the plugins that act on them."""
+    config.addinivalue_line("markers", MARKER_HELP)
+    try:
+        settings = read_settings(config)
+    except OptionError as error:
+        raise pytest.UsageError(f"pytest-membudget: {error}") from None
+    worker = getattr(config, "workerinput", {}).get("workerid")
+    if settings.read_limit_memory:
+        config.addinivalue_line(
+            "filterwarnings", f"ignore:Unknown pytest.mark.{LIMIT_MEMORY}:pytest.PytestUnknownMarkWarning"
+        )
+    if not settings.enabled:
+        config.pluginmanager.register(OffPlugin(), "membudget-off")
+    else:
+        config.pluginmanager.register(RunPlugin(config, settings, worker), "membudget-run")
+        if worker is None:
+            config.pluginmanager.register(ReportPlugin(config, settings), "membudget-report")

@@ -1,0 +1,191 @@
+"""One stretch of heap tracking by memray, written to a file and read back.
+
+memray allows one tracker per process, each used once; nothing can be asked of it while it runs. A capture is therefore
+a file: complete when its last allocation is the one that ``stop`` made, and otherwise a reason in words.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_membudget.core.attribution import CodeMap, Stack
+from pytest_membudget.core.ledger import Event
+from pytest_membudget.core.measurement import PythonAllocators
+
+if TYPE_CHECKING:
+    from memray import AllocationRecord, FileReader
+    from typing_extensions import Self
+
+# The mark that ``stop`` leaves: above pymalloc's 512 bytes where only malloc is tracked, else as small as can be.
+_MARK_BYTES = {"exact": 1, "arenas": 1024}
+
+
+class CaptureError(Exception):
+    """Tracking could not start, or what it wrote cannot be used; the message is a reason for the user."""
+
+
+class HeapCapture:
+    """Tracks the heap from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    path
+        A file that does not exist yet.
+    python_allocators
+        ``"exact"`` sees every object; ``"arenas"`` sees pymalloc's arenas only.
+    every_event
+        Keep each allocation and release in order, rather than the state at the peak and at the end.
+    """
+
+    def __init__(self, path: Path, python_allocators: PythonAllocators, every_event: bool = False) -> None:
+        self.path = path
+        self._owner = os.getpid()
+        self._mark_bytes = _MARK_BYTES[python_allocators]
+        try:
+            import memray
+        except ImportError as error:
+            raise CaptureError(f"memray cannot be imported ({error})") from None
+        kind = memray.FileFormat.ALL_ALLOCATIONS if every_event else memray.FileFormat.AGGREGATED_ALLOCATIONS
+        try:
+            self._tracker = memray.Tracker(
+                destination=memray.FileDestination(path),
+                trace_python_allocators=python_allocators == "exact",
+                file_format=kind,
+            )
+        except OSError as error:
+            raise CaptureError(f"memray cannot write its capture ({error})") from None
+
+    def start(self) -> None:
+        """Begin tracking in all threads.
+
+        Raises
+        ------
+        CaptureError
+            When another tracker is active, or the file cannot be written.
+        """
+        # memray leaves out of its stacks as many frames as the thread that begins had at that moment. If the code to
+        # measure runs higher up than this call, those are the very frames that name the line; so a bare thread begins.
+        failures: list[RuntimeError] = []
+        beginner = threading.Thread(target=self._enter, args=(failures,), name="membudget begins tracking")
+        beginner.start()
+        beginner.join()
+        if failures:
+            self.path.unlink(missing_ok=True)
+            other = "one Tracker" in str(failures[0])
+            raise CaptureError(OTHER_TRACKER if other else f"memray cannot track ({failures[0]})")
+
+    def _enter(self, failures: list[RuntimeError]) -> None:
+        try:
+            self._tracker.__enter__()
+        except RuntimeError as error:
+            failures.append(error)
+
+    def stop(self) -> None:
+        """End tracking."""
+        self._mark = bytearray(self._mark_bytes)
+        self._tracker.__exit__(None, None, None)
+
+    def read(self, code_map: CodeMap, base_depth: int) -> CaptureReading:
+        """Read what was tracked; the outermost ``base_depth`` frames of the thread that stopped are left out.
+
+        Raises
+        ------
+        CaptureError
+            When the capture is missing, damaged or incomplete.
+        """
+        if os.getpid() != self._owner:
+            raise CaptureError("this process was forked from the one that is measured")
+        from memray import FileReader
+
+        try:
+            reader = FileReader(self.path)
+            mark = next(filter(_left_by_stop, reader.get_leaked_allocation_records(merge_threads=False)), None)
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = str(error).splitlines()[0].rstrip(".:")
+            raise CaptureError(
+                f"memray's capture cannot be read ({reason}): was the disk full, or the file removed?"
+            ) from None
+        if mark is None:
+            reader.close()
+            raise CaptureError(
+                "memray's capture ends before the test did: the test stopped the tracker, or the disk was full"
+            )
+        return CaptureReading(reader, code_map, mark.tid, base_depth)
+
+
+OTHER_TRACKER = "another memray tracker is active in this process, and memray allows one at a time"
+
+
+@dataclass(frozen=True)
+class CaptureReading:
+    """A capture that has been opened; usable until ``close``."""
+
+    _reader: FileReader
+    _code_map: CodeMap
+    _test_thread: int
+    _base_depth: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._reader.close()
+
+    def at_peak(self) -> list[tuple[int, Stack]]:
+        """Return size and stack of what was live at the high-water mark, without the measuring's own."""
+        return self._counted(self._reader.get_high_watermark_allocation_records(merge_threads=False))
+
+    def left(self) -> list[tuple[int, Stack]]:
+        """Return size and stack of what was live at the end, without the measuring's own."""
+        return self._counted(self._reader.get_leaked_allocation_records(merge_threads=False))
+
+    def _counted(self, records: Iterable[AllocationRecord]) -> list[tuple[int, Stack]]:
+        pairs = [(record.size, self._stack(record)) for record in records]
+        return [(size, stack) for size, stack in pairs if not self._code_map.is_bookkeeping(size, stack)]
+
+    def events(self, own_thread_only: bool = False) -> Iterator[Event]:
+        """Yield allocations and releases in order, without the measuring's own.
+
+        With ``own_thread_only`` allocations of other threads than the test's are left out, their releases too.
+        """
+        releases = _release_kinds()
+        mmap = _mmap_kind()
+        stacks: dict[tuple[int, int], Stack] = {}
+        for record in self._reader.get_allocation_records():
+            kind, size_bytes = record.allocator, record.size
+            if kind in releases:
+                yield Event(record.address, size_bytes, (), release=True, mapped=kind == releases[0])
+                continue
+            if own_thread_only and record.tid != self._test_thread:
+                continue
+            if (stack := stacks.get(key := (record.stack_id, record.tid))) is None:
+                stack = stacks[key] = self._stack(record)
+            if not self._code_map.is_bookkeeping(size_bytes, stack):
+                yield Event(record.address, size_bytes, stack, mapped=kind == mmap)
+
+    def _stack(self, record: AllocationRecord) -> Stack:
+        frames = record.stack_trace()
+        kept = len(frames) - self._base_depth if record.tid == self._test_thread else len(frames)
+        return tuple(frames[: max(kept, 0)])
+
+
+def _release_kinds() -> tuple[int, int, int]:
+    from memray import AllocatorType
+
+    return (AllocatorType.MUNMAP, AllocatorType.FREE, AllocatorType.PYMALLOC_FREE)
+
+
+def _mmap_kind() -> int:
+    from memray import AllocatorType
+
+    return AllocatorType.MMAP
+
+
+def _left_by_stop(record: AllocationRecord) -> bool:
+    top = record.stack_trace(max_stacks=1)
+    return bool(top) and top[0][:2] == (HeapCapture.stop.__name__, __file__)

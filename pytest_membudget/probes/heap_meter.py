@@ -1,0 +1,180 @@
+"""The heap figures of one test: its peak, what it left behind, and the peaks of regions inside it."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pytest_membudget.core.attribution import CodeMap, Stack, sites_of
+from pytest_membudget.core.ledger import Ledger, Span
+from pytest_membudget.core.measurement import PythonAllocators, Reading, Site, Unavailable
+from pytest_membudget.probes.capture_folder import CaptureFolder
+from pytest_membudget.probes.garbage import Collector
+from pytest_membudget.probes.heap_capture import CaptureError, HeapCapture
+from pytest_membudget.probes.pymalloc import free_pymalloc_bytes
+
+MOST_SITES = 10
+
+
+@dataclass(frozen=True)
+class HeapPlan:
+    """How to measure one test's heap.
+
+    ``regions`` allows regions inside the test; ``own_thread`` counts only what the test's own thread allocates. Both
+    keep every event of the capture instead of the state at the peak.
+    """
+
+    python_allocators: PythonAllocators = "exact"
+    regions: bool = False
+    own_thread: bool = False
+
+    @property
+    def every_event(self) -> bool:
+        """Whether the capture must keep each allocation in order."""
+        return self.regions or self.own_thread
+
+    @property
+    def source(self) -> str:
+        """The name that stands beside the figure."""
+        return "memray" if self.python_allocators == "exact" else "memray, arenas"
+
+
+@dataclass(frozen=True)
+class HeapFigures:
+    """What a heap meter gives; ``sites`` are the call sites at the peak."""
+
+    peak: Reading | Unavailable
+    retained: Reading | Unavailable
+    sites: tuple[Site, ...] = ()
+
+
+class HeapMeter:
+    """Measures from ``start`` to ``stop``, with regions in between.
+
+    Without regions it is a single capture that memray itself sums up. Each region border ends one capture and begins
+    the next, and a ledger carries the live addresses across.
+    """
+
+    def __init__(self, plan: HeapPlan, folder: CaptureFolder, collector: Collector, code_map: CodeMap) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._collector = collector
+        self._code_map = code_map
+        self._ledger = Ledger()
+        self._whole = self._ledger.open_span()
+        self._rolled = plan.own_thread
+        self._capture: HeapCapture | None = None
+        self._failure: str | None = None
+        self._may_miss_bytes = 0
+        self._base_depth = 0
+
+    def start(self, base_depth: int) -> None:
+        """Collect garbage and begin; a failure is kept as the reason that ``stop`` gives.
+
+        ``base_depth`` counts the outermost frames of this thread that are no part of what is measured.
+        """
+        self._base_depth = base_depth
+        self._collector.collect()
+        if self._plan.python_allocators == "arenas":
+            self._note_free_pymalloc()
+        self._begin_capture()
+
+    def stop(self) -> HeapFigures:
+        """Collect garbage, end, and return the figures or the reason that there are none."""
+        if self._failure is None and self._capture is not None:
+            self._collector.collect()
+            self._capture.stop()
+        try:
+            return self._read_ledger() if self._rolled else self._read_capture()
+        except CaptureError as error:
+            return self._unavailable(str(error))
+        finally:
+            self._discard_capture()
+
+    def open_region(self) -> Span | Unavailable:
+        """Begin a region at the present level."""
+        self._end_capture()
+        span = self._ledger.open_span()
+        self._begin_capture()
+        return Unavailable(self._failure) if self._failure else span
+
+    def close_region(self, span: Span) -> HeapFigures:
+        """End a region; return its figures. What it released of earlier allocations counts against what it left."""
+        self._end_capture()
+        left_bytes = self._ledger.close_span(span)
+        figures = self._figures(span.grown_bytes, left_bytes, span.live_at_peak)
+        self._begin_capture()
+        return self._unavailable(self._failure) if self._failure else figures
+
+    def _note_free_pymalloc(self) -> None:
+        free_bytes = free_pymalloc_bytes()
+        if isinstance(free_bytes, Unavailable):
+            self._failure = f"python_allocators='arenas' cannot state its error bound: {free_bytes.reason}"
+        else:
+            self._may_miss_bytes = free_bytes
+
+    def _begin_capture(self) -> None:
+        if self._failure:
+            return
+        try:
+            capture = HeapCapture(self._folder.new_file(), self._plan.python_allocators, self._plan.every_event)
+            capture.start()
+        except (CaptureError, OSError) as error:
+            self._failure = str(error)
+        else:
+            self._capture = capture
+
+    def _end_capture(self) -> None:
+        """End the present capture and enter it in the ledger; between captures the meter's own work costs nobody."""
+        self._rolled = True
+        if self._capture is None or self._failure:
+            return
+        self._collector.collect()
+        self._capture.stop()
+        try:
+            self._enter_in_ledger()
+        except CaptureError as error:
+            self._failure = str(error)
+        self._discard_capture()
+
+    def _enter_in_ledger(self) -> None:
+        assert self._capture is not None
+        with self._capture.read(self._code_map, self._base_depth) as reading:
+            self._ledger.replay(lambda: reading.events(self._plan.own_thread))
+
+    def _read_ledger(self) -> HeapFigures:
+        if self._failure or self._capture is None:
+            return self._unavailable(self._failure or "tracking never began")
+        self._enter_in_ledger()
+        return self._figures(self._whole.peak_bytes, self._ledger.level_bytes, self._whole.live_at_peak)
+
+    def _read_capture(self) -> HeapFigures:
+        if self._failure or self._capture is None:
+            return self._unavailable(self._failure or "tracking never began")
+        with self._capture.read(self._code_map, self._base_depth) as reading:
+            at_peak, left = reading.at_peak(), reading.left()
+        return self._figures(sum(size for size, _ in at_peak), sum(size for size, _ in left), at_peak)
+
+    def _figures(self, peak_bytes: int, retained_bytes: int, at_peak: Iterable[tuple[int, Stack]]) -> HeapFigures:
+        reading = Reading(peak_bytes, self._plan.source, may_miss_bytes=self._may_miss_bytes)
+        sites = sites_of(at_peak, self._code_map)[:MOST_SITES]
+        return HeapFigures(reading, replace(reading, bytes=retained_bytes), tuple(map(self._readable, sites)))
+
+    def _readable(self, site: Site) -> Site:
+        """Add the source line, and write paths as a reader of the project would."""
+        shorten = self._code_map.shorten
+        return Site(
+            site.bytes,
+            replace(site.frame, file=shorten(site.file)),
+            linecache.getline(site.file, site.line).strip(),
+            site.via and replace(site.via, file=shorten(site.via.file)),
+        )
+
+    def _unavailable(self, reason: str) -> HeapFigures:
+        return HeapFigures(Unavailable(reason), Unavailable(reason))
+
+    def _discard_capture(self) -> None:
+        if self._capture is not None:
+            self._capture.path.unlink(missing_ok=True)
+            self._capture = None

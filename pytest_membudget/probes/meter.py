@@ -1,0 +1,94 @@
+"""All probes around one test, started and stopped in the order in which they disturb each other least."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+from pytest_membudget.core.ledger import Span
+from pytest_membudget.core.measurement import Figure, Measurement, Resource, Unavailable
+from pytest_membudget.core.region import Region
+from pytest_membudget.probes.heap_meter import HeapFigures, HeapMeter
+from pytest_membudget.probes.resident_meter import ResidentMeter
+
+NO_VRAM = "GPU memory is not measured yet by this version"
+
+
+class Meter:
+    """Measures from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    heap
+        A meter, or the reason that the heap is not measured; None when nobody asked.
+    resident
+        A meter of the resident peak. It runs inside the heap's tracking, so that what the tracker sets up is left out.
+    """
+
+    def __init__(self, heap: HeapMeter | Unavailable | None, resident: ResidentMeter) -> None:
+        self._heap = heap
+        self._resident = resident
+        self._started_at = 0.0
+        self.running = False
+
+    @property
+    def measures_heap(self) -> bool:
+        """Whether there is a heap meter, or a reason in its place."""
+        return self._heap is not None
+
+    def start(self, base_depth: int) -> None:
+        """Begin; ``base_depth`` counts the outermost frames of this thread that are no part of what is measured."""
+        if isinstance(self._heap, HeapMeter):
+            self._heap.start(base_depth)
+        self._resident.start()
+        self._started_at = time.perf_counter()
+        self.running = True
+
+    def stop(self) -> Measurement:
+        """End, and return all figures."""
+        seconds = time.perf_counter() - self._started_at
+        self.running = False
+        figures: dict[Resource, Figure] = {Resource.RSS: self._resident.stop()}
+        if self._heap is None:
+            return Measurement(figures, (), seconds)
+        heap = self._heap.stop() if isinstance(self._heap, HeapMeter) else HeapFigures(self._heap, self._heap)
+        return Measurement({Resource.RAM: heap.peak, Resource.RETAINED: heap.retained, **figures}, heap.sites, seconds)
+
+    def open_region(self) -> OpenRegion:
+        """Begin a region inside the measured stretch."""
+        heap = self._heap if self._heap is not None else Unavailable("the heap of this test is not measured")
+        span = heap.open_region() if isinstance(heap, HeapMeter) else heap
+        self._resident.start()
+        return OpenRegion(span, time.perf_counter())
+
+    def close_region(self, opened: OpenRegion, region: Region) -> None:
+        """End a region and settle its figures."""
+        seconds = time.perf_counter() - opened.started_at
+        rss = self._resident.stop()
+        if isinstance(self._heap, HeapMeter) and isinstance(opened.span, Span):
+            heap = self._heap.close_region(opened.span)
+        else:
+            assert isinstance(opened.span, Unavailable)
+            heap = HeapFigures(opened.span, opened.span)
+        region.settle(heap.peak, heap.retained, rss, Unavailable(NO_VRAM), heap.sites, seconds)
+
+
+@dataclass(frozen=True)
+class OpenRegion:
+    """A region that has begun."""
+
+    span: Span | Unavailable
+    started_at: float
+
+
+def depth_below(levels: int) -> int:
+    """Return how many frames are on this thread's stack below the one that is ``levels`` above the caller.
+
+    ``depth_below(0)`` counts the frames that the caller's own frame stands on.
+    """
+    frame = sys._getframe(levels + 1).f_back
+    depth = 0
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth

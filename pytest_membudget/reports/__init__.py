@@ -1,0 +1,1 @@
+"""Writers: each turns a run into text, and knows neither pytest nor how anything was measured."""

@@ -1,0 +1,40 @@
+"""The whole run as JSON."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_membudget.core.record import to_plain
+from pytest_membudget.core.run import RunReport
+from pytest_membudget.core.verdict import Outcome
+
+# 1: the first.
+FORMAT = 1
+
+
+def render_json(run: RunReport) -> str:
+    """Return the run in the format that ``run.schema.json`` describes; all sizes are bytes."""
+    environment = run.environment
+    document = {
+        "format": FORMAT,
+        "tool": dict(environment.tools),
+        "environment": {
+            "key": environment.key,
+            "cpu_count": environment.cpu_count,
+            "total_ram_bytes": environment.total_ram_bytes,
+            "commit": environment.commit,
+            "devices": [],
+        },
+        "totals": {
+            "tests": len(run.records),
+            "budgeted": len(run.budgeted),
+            "over_budget": run.count(Outcome.OVER_BUDGET),
+            "regressed": run.count(Outcome.REGRESSED),
+            "no_baseline": run.count(Outcome.NO_BASELINE),
+            "not_measured": run.count(Outcome.NOT_MEASURED),
+        },
+        "tests": [
+            to_plain(record) for record in sorted(run.records, key=lambda record: (record.nodeid, record.worker or ""))
+        ],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

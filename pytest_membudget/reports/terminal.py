@@ -1,0 +1,145 @@
+"""The table at the end of a run, and the sentences under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_membudget.core.measurement import Resource
+from pytest_membudget.core.record import TestRecord, Use
+from pytest_membudget.core.run import RunReport
+from pytest_membudget.core.sizes import format_size
+from pytest_membudget.core.verdict import Outcome
+
+NARROW = 100
+MOST_NAMED = 3
+_WORDS = {
+    Outcome.WITHIN: "within",
+    Outcome.OVER_BUDGET: "OVER",
+    Outcome.REGRESSED: "GREW",
+    Outcome.NO_BASELINE: "no entry",
+    Outcome.NOT_MEASURED: "no figure",
+}
+_COLOURS = {Outcome.WITHIN: "green", Outcome.OVER_BUDGET: "red", Outcome.REGRESSED: "red"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text and its colour."""
+
+    text: str
+    colour: str | None = None
+
+    @property
+    def markup(self) -> dict[str, bool]:
+        """The colour as keyword arguments of a terminal writer."""
+        return {self.colour: True} if self.colour else {}
+
+
+@dataclass(frozen=True)
+class Style:
+    """The room there is, and whether block characters can be shown."""
+
+    width: int
+    unicode: bool = True
+
+    @property
+    def bar_width(self) -> int:
+        """Cells of the headroom bar."""
+        return 6 if self.width < NARROW else 12
+
+    @property
+    def ellipsis(self) -> str:
+        """What stands for text that was left out."""
+        return "…" if self.unicode else "..."
+
+
+def table_lines(run: RunReport, style: Style, top: int) -> list[Line]:
+    """Return the table: budgeted tests by headroom, the others by resident peak, ``top`` of these (0: all)."""
+    if not run.records:
+        return [Line("no test ran")]
+    return [*_budgeted_lines(run.budgeted, style), *_unbudgeted_lines(run.unbudgeted, style, top)]
+
+
+def _budgeted_lines(records: Sequence[TestRecord], style: Style) -> Iterator[Line]:
+    if records:
+        yield Line(_row("peak", "budget", "used".ljust(style.bar_width + 5), "outcome", "rss", "test"))
+    for record in records:
+        assert record.outcome is not None
+        use, rss = record.use(record.tightest), record.use(Resource.RSS)
+        name = record.nodeid if record.tightest is Resource.RAM else f"{record.nodeid} ({record.tightest.value})"
+        row = _row(
+            _size(use.peak_bytes),
+            _size(use.budget_bytes),
+            _bar(use, style),
+            _WORDS[record.outcome],
+            _size(rss.peak_bytes),
+        )
+        yield Line(row + _fit(name, style.width - len(row), style), _COLOURS.get(record.outcome, "yellow"))
+
+
+def _row(peak: str, budget: str, bar: str, outcome: str, rss: str, test: str = "") -> str:
+    return f"{peak:>8}  {budget:>8}  {bar}  {outcome:<9}  {rss:>8}  {test}"
+
+
+def _size(size_bytes: int | None) -> str:
+    return "-" if size_bytes is None else format_size(size_bytes)
+
+
+def _bar(use: Use, style: Style) -> str:
+    full, empty = ("█", "░") if style.unicode else ("#", ".")
+    if use.headroom is None:
+        return " " * style.bar_width + "    -"
+    used = 1 - use.headroom
+    cells = min(style.bar_width, -(-int(used * style.bar_width * 1000) // 1000)) if used < 1000 else style.bar_width
+    share = f"{used:.0%}" if used < 10 else f"{used:.0f}x" if used < 1000 else "many"
+    return f"{full * cells}{empty * (style.bar_width - cells)}{share:>5}"
+
+
+def _fit(name: str, room: int, style: Style) -> str:
+    """Shorten from the left: the end of a node id is what tells tests apart."""
+    if len(name) <= room:
+        return name
+    return style.ellipsis + name[len(name) - max(room - len(style.ellipsis), 1) :]
+
+
+def _unbudgeted_lines(records: Sequence[TestRecord], style: Style, top: int) -> Iterator[Line]:
+    if not records:
+        return
+    largest = sorted(records, key=lambda record: (-(record.use(Resource.RSS).peak_bytes or 0), record.nodeid))
+    shown = largest[:top] if top else largest
+    heap = any(record.use(Resource.RAM).peak_bytes is not None for record in shown)
+    of = "" if len(shown) == len(records) else f", the largest {len(shown)} of {len(records)}"
+    yield Line(f"without a budget{of}:")
+    yield Line(f"{'rss':>8}  {'heap':>8}  test" if heap else f"{'rss':>8}  test")
+    for record in shown:
+        row = f"{_size(record.use(Resource.RSS).peak_bytes):>8}  "
+        row += f"{_size(record.use(Resource.RAM).peak_bytes):>8}  " if heap else ""
+        yield Line(row + _fit(record.nodeid, style.width - len(row), style))
+
+
+def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
+    """Return what nobody may miss, whether or not a table was asked for."""
+    lines = [Line(_totals(run), "red" if run.count(Outcome.OVER_BUDGET) else None)] if run.budgeted else []
+    lines += [Line(f"not judged, {reason}: {_named(names)}", "yellow") for reason, names in _reasons(run).items()]
+    if lost:
+        lines.append(Line(f"no figure, the process ended in the middle of the test: {_named(lost)}", "red"))
+    return lines
+
+
+def _totals(run: RunReport) -> str:
+    counts = [(run.count(outcome), outcome.value.replace("_", " ").lower()) for outcome in Outcome]
+    return f"{len(run.budgeted)} budgeted: " + ", ".join(f"{count} {word}" for count, word in counts if count)
+
+
+def _reasons(run: RunReport) -> dict[str, list[str]]:
+    by_reason: dict[str, list[str]] = {}
+    for record in run.budgeted:
+        if record.reason:
+            by_reason.setdefault(record.reason, []).append(record.nodeid)
+    return by_reason
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
