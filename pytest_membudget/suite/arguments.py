@@ -17,8 +17,10 @@ def shapes(**arguments: tuple[Any, str]) -> dict[str, int]:
     The first word is the kind of the elements (float means float16, float32 or float64), the others name the
     axes; axes of one name have one length. Returns the length of each axis.
 
-    Raises:
-        ValueError: An argument is no array, has another kind, number of axes, or length; the text says which.
+    Raises
+    ------
+    ValueError
+        An argument is no array, has another kind, number of axes, or length; the text says which.
     """
     lengths: dict[str, int] = {}
     for name, (value, spec) in arguments.items():
@@ -32,11 +34,13 @@ def shapes(**arguments: tuple[Any, str]) -> dict[str, int]:
     return lengths
 
 
-def at_least(least: int, **counts: int) -> None:
+def at_least(least: int, **counts: Any) -> None:
     """Check whole numbers, such as ``at_least(1, K=len(centroids))``.
 
-    Raises:
-        ValueError: A count is no whole number or lies below ``least``.
+    Raises
+    ------
+    ValueError
+        A count is no whole number or lies below ``least``.
     """
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
@@ -46,8 +50,10 @@ def at_least(least: int, **counts: int) -> None:
 def finite(**arrays: NDArray[Any]) -> None:
     """Check small parameters, such as centroids, in which one NaN would spoil every result.
 
-    Raises:
-        ValueError: An array holds NaN or infinity.
+    Raises
+    ------
+    ValueError
+        An array holds NaN or infinity.
     """
     for name, array in arrays.items():
         if not np.isfinite(array).all():

@@ -21,8 +21,8 @@ def float_blocks(
     """Row blocks of ``x`` [N, D] that a matrix product of ``dtype`` can read without a copy of its own.
 
     They are views where ``x`` allows it. Where it does not (float16, steps along the last axis, overlapping
-    windows) or an ``origin`` [D] of that dtype is to be subtracted, each block goes through one scratch of block x D
-    elements, which the next block overwrites.
+    windows) or an ``origin`` [D] of that dtype is to be subtracted, each block goes through one scratch of
+    block x D elements, which the next block overwrites.
     """
     if origin is None and _is_gemm_operand(x, dtype):
         for rows in row_blocks(len(x), block):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_membudget.suite import pca, vq, windows
+from pytest_membudget.suite import context, normalization, pca, pca_windows, variance, vq, windows
 from pytest_membudget.suite.hotpath import Case, HotPath
 
 PATHS: tuple[HotPath, ...] = (
     *vq.PATHS,
     *pca.PATHS,
+    *pca_windows.PATHS,
+    *context.PATHS,
+    *normalization.PATHS,
+    *variance.PATHS,
     *windows.PATHS,
 )
 

@@ -15,12 +15,8 @@ HERE = Path(__file__).parent
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks of the suite."""
-    config.addinivalue_line(
-        "markers", "small: a hot path at a size that runs in about a second (the default)"
-    )
-    config.addinivalue_line(
-        "markers", "seed_size: a hot path at the size of its document; runs with -m seed_size only"
-    )
+    config.addinivalue_line("markers", "small: a hot path at a size that runs in about a second (the default)")
+    config.addinivalue_line("markers", "seed_size: a hot path at the size of its document; runs with -m seed_size only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,11 +21,16 @@ Sizes = Mapping[str, int]
 class Footprint:
     """The bytes of one path at one size, by formula.
 
-    Attributes:
-        input_bytes: The arguments; they live before the call and count in no peak.
-        output_bytes: What the lean form returns and has newly allocated.
-        scratch_bytes: All else that the lean form holds at its peak.
-        naive_bytes: Peak of the naive form, its output included.
+    Attributes
+    ----------
+    input_bytes
+        The arguments; they live before the call and count in no peak.
+    output_bytes
+        What the lean form returns and has newly allocated.
+    scratch_bytes
+        All else that the lean form holds at its peak.
+    naive_bytes
+        Peak of the naive form, its output included.
     """
 
     input_bytes: int
@@ -65,21 +70,34 @@ def relative_error(found: Any, expected: Any) -> float:
 class HotPath:
     """One entry of the table.
 
-    Attributes:
-        name: How reports and test ids call the path.
-        seed: Number of the document that describes the naive form.
-        inputs: ``inputs(**sizes)`` gives the arguments of the three forms; the same sizes give the same
-            arguments.
-        lean, naive, reference: The three forms, each called with ``**inputs``; the reference works in
-            float64.
-        footprint: ``footprint(**sizes)`` gives the byte formulas, for float32 data.
-        blamed: Source lines of the naive form that the document holds responsible, stripped.
-        tolerance: Largest error of the lean form.
-        small: Sizes that run in about a second.
-        seed_size: Sizes of the document, or None where it names none beyond ``small``.
-        grows: The size along which the scratch must stay flat.
-        growth: Where the growth test starts; by default ``small`` with a quarter of the samples.
-        error: ``error(lean result, reference result)``, a relative error.
+    Attributes
+    ----------
+    name
+        How reports and test ids call the path.
+    seed
+        Number of the document that describes the naive form.
+    inputs
+        ``inputs(**sizes)`` gives the arguments of the three forms; the same sizes give the same
+        arguments.
+    lean, naive, reference
+        The three forms, each called with ``**inputs``; the reference works in
+        float64.
+    footprint
+        ``footprint(**sizes)`` gives the byte formulas, for float32 data.
+    blamed
+        Source lines of the naive form that the document holds responsible, stripped.
+    tolerance
+        Largest error of the lean form.
+    small
+        Sizes that run in about a second.
+    seed_size
+        Sizes of the document, or None where it names none beyond ``small``.
+    grows
+        The size along which the scratch must stay flat.
+    growth
+        Where the growth test starts; by default ``small`` with a quarter of the samples.
+    error
+        ``error(lean result, reference result)``, a relative error.
     """
 
     name: str

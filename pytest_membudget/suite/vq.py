@@ -22,19 +22,26 @@ def assign_clusters(x: NDArray[Any], centroids: NDArray[Any]) -> NDArray[np.intp
     centroids outweighs their spread, the origin moves there, because the product would lose the digits that
     tell one centroid from the next.
 
-    Args:
-        x: float [N, D]; float16 is widened block by block.
-        centroids: float [K, D], finite, K >= 1.
+    Parameters
+    ----------
+    x
+        float [N, D]; float16 is widened block by block.
+    centroids
+        float [K, D], finite, K >= 1.
 
-    Returns:
-        intp [N]. Ties go to the lower index; a row with NaN gets 0.
+    Returns
+    -------
+    intp [N]. Ties go to the lower index; a row with NaN gets 0.
 
-    Bytes:
-        8 N + 4,096 K + 16 K D in float32, output included; 4,096 D more where a block of rows must be copied,
-        be it to centre it or because a matrix product cannot read it as it lies.
+    Bytes
+    -----
+    8 N + 4,096 K + 16 K D in float32, output included; 4,096 D more where a block of rows must be copied,
+    be it to centre it or because a matrix product cannot read it as it lies.
 
-    Raises:
-        ValueError: Wrong shapes or dtypes, no centroid, or a centroid that is not finite.
+    Raises
+    ------
+    ValueError
+        Wrong shapes or dtypes, no centroid, or a centroid that is not finite.
     """
     lengths = shapes(x=(x, "float N D"), centroids=(centroids, "float K D"))
     at_least(1, K=lengths["K"])
@@ -60,9 +67,7 @@ def _origin(centroids: NDArray[Any]) -> NDArray[Any] | None:
     return mean.astype(centroids.dtype) if mean @ mean > spread else None
 
 
-def naive_assign_clusters(
-    x: NDArray[Any], centroids: NDArray[Any], batch_size: int = 10_000
-) -> NDArray[np.intp]:
+def naive_assign_clusters(x: NDArray[Any], centroids: NDArray[Any], batch_size: int = 10_000) -> NDArray[np.intp]:
     """The same by broadcasting: two arrays [batch, K, D] at a time, 8 batch K D bytes."""
     labels = np.empty(len(x), np.intp)
     for start in range(0, len(x), batch_size):

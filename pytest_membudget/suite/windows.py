@@ -31,23 +31,33 @@ def lazy_batches(
 ) -> Iterator[NDArray[Any]]:
     """Batches of windows, gathered from the frames one batch at a time.
 
-    Args:
-        frames: float [F, D], of any layout; windows keep its dtype and are copied unchanged, NaN included.
-        window: Frames per window, W.
-        batch_size: Windows per batch, B; the last batch may be smaller.
-        stride: Frames from the start of one window to the start of the next.
-        order: int [any length], the windows to visit in turn, such as a permutation; all of them in turn if
-            None.
+    Parameters
+    ----------
+    frames
+        float [F, D], of any layout; windows keep its dtype and are copied unchanged, NaN included.
+    window
+        Frames per window, W.
+    batch_size
+        Windows per batch, B; the last batch may be smaller.
+    stride
+        Frames from the start of one window to the start of the next.
+    order
+        int [any length], the windows to visit in turn, such as a permutation; all of them in turn if
+        None.
 
-    Yields:
-        [B, W, D]. It is one buffer that the next batch overwrites: copy what must last.
+    Yields
+    ------
+    [B, W, D]. It is one buffer that the next batch overwrites: copy what must last.
 
-    Bytes:
-        4 B W D + 24 B W in float32, whatever the number of frames.
+    Bytes
+    -----
+    4 B W D + 24 B W in float32, whatever the number of frames.
 
-    Raises:
-        ValueError: Wrong shapes or dtypes, a size below 1, or an index in ``order`` of a window that does not
-            exist.
+    Raises
+    ------
+    ValueError
+        Wrong shapes or dtypes, a size below 1, or an index in ``order`` of a window that does not
+        exist.
     """
     shapes(frames=(frames, "float F D"))
     at_least(1, batch_size=batch_size)
@@ -84,9 +94,7 @@ def gather_windows(frames: NDArray[Any], starts: NDArray[np.intp], out: NDArray[
 def _checked_order(order: NDArray[Any], count: int) -> int:
     shapes(order=(order, "int N"))
     if order.size and (order.min() < 0 or order.max() >= count):
-        raise ValueError(
-            f"order must hold window numbers from 0 to {count - 1}, not {order.min()} to {order.max()}"
-        )
+        raise ValueError(f"order must hold window numbers from 0 to {count - 1}, not {order.min()} to {order.max()}")
     return len(order)
 
 

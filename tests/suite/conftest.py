@@ -25,8 +25,8 @@ def _reversed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _wide(array: NDArray[Any]) -> NDArray[Any]:
-    left_half: NDArray[Any] = np.concatenate([array, array], axis=-1)[..., : array.shape[-1]]
-    return left_half
+    left: NDArray[Any] = np.concatenate([array, array], axis=-1)[..., : array.shape[-1]]
+    return left
 
 
 def _readonly(array: NDArray[Any]) -> NDArray[Any]:

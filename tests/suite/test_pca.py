@@ -90,7 +90,7 @@ X, MEAN, COMPONENTS = _data(5)
 )
 def test_project_wrong_arguments(x: Any, mean: Any, components: Any, message: str) -> None:
     """A wrong argument is refused with one sentence that names it."""
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match="must") as raised:
         project(x, mean, components)
 
     assert str(raised.value) == message

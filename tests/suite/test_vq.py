@@ -37,9 +37,7 @@ def test_layout_changes_nothing(layout: Callable[[NDArray[Any]], NDArray[Any]]) 
     """Rows and centroids may lie in memory as they please."""
     x, centroids = _data(BLOCK_ROWS + 5)
 
-    np.testing.assert_array_equal(
-        assign_clusters(layout(x), layout(centroids)), assign_clusters(x, centroids)
-    )
+    np.testing.assert_array_equal(assign_clusters(layout(x), layout(centroids)), assign_clusters(x, centroids))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
@@ -96,7 +94,7 @@ X, C = _data(5)
 )
 def test_wrong_arguments(x: Any, centroids: Any, message: str) -> None:
     """A wrong argument is refused with one sentence that names it."""
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match="must") as raised:
         assign_clusters(x, centroids)
 
     assert str(raised.value) == message

@@ -103,7 +103,7 @@ FRAMES = _frames(20)
 )
 def test_wrong_arguments(arguments: tuple[Any, ...], message: str) -> None:
     """A wrong argument is refused with one sentence that names it, before the first batch."""
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match="must") as raised:
         lazy_batches(*arguments)
 
     assert str(raised.value) == message
