@@ -32,12 +32,12 @@ def check_arguments(budget: Budget, known: frozenset[str]) -> None:
     """
     for resource, limit in budget.limits.items():
         if isinstance(limit, Computed):
-            for name in _required(limit.function, _label(resource, budget)):
-                if name not in known:
-                    has = ", ".join(sorted(known)) or "none"
-                    raise MarkerError(
-                        f"{_label(resource, budget)}: the function asks for {name!r}, which this test has not got (it has: {has})"
-                    )
+            label = _label(resource, budget)
+            for name in sorted(set(_required(limit.function, label)) - known):
+                has = ", ".join(sorted(known)) or "none"
+                raise MarkerError(
+                    f"{label}: the function asks for {name!r}, which this test has not got (it has: {has})"
+                )
 
 
 def resolve(budget: Budget, arguments: Mapping[str, object], total_bytes: Totals) -> ResolvedLimits:

@@ -12,7 +12,7 @@ from pytest_membudget.core.errors import SizeError
 _SI = {"B": 1} | {f"{prefix}B": 1000**power for power, prefix in enumerate("kMGTP", start=1)}
 _IEC = {f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGTP", start=1)}
 # "KB" is the spelling most people type for the SI kilobyte; SI itself writes "kB".
-UNIT_BYTES = _SI | _IEC | {"KB": 1000}
+UNIT_BYTES: dict[str, int] = _SI | _IEC | {"KB": 1000}
 
 _NUMBER = r"(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d{1,2})?|\.\d+(?:[eE][+-]?\d{1,2})?)"
 _SIZE = re.compile(rf"{_NUMBER}\s*(?P<unit>[A-Za-z]+)", re.ASCII)
@@ -54,7 +54,7 @@ def parse_size(raw: object) -> int | Percentage:
     if percentage := _PERCENTAGE.fullmatch(text):
         return _checked_percentage(Fraction(percentage["number"]), raw)
     if size := _SIZE.fullmatch(text):
-        return _checked_bytes(int(Fraction(size["number"]) * _unit_bytes(size["unit"], raw)), raw)
+        return _checked_bytes(math.floor(Fraction(size["number"]) * _unit_bytes(size["unit"], raw)), raw)
     raise SizeError(_unreadable(text, raw))
 
 

@@ -1,4 +1,4 @@
-"""Other users of memray in the same process: it allows one tracker at a time, so they and this plugin exclude each other."""
+"""Other users of memray in the same process: it allows one tracker at a time, so they and the plugin collide."""
 
 from __future__ import annotations
 
