@@ -1,0 +1,5 @@
+"""The project fixture."""
+
+from tests.project import project
+
+__all__ = ["project"]
