@@ -81,7 +81,7 @@ def _computed(function: Callable[..., object], label: str, arguments: Mapping[st
     try:
         return parse_size(value if isinstance(value, (str, bool)) else _as_int(value))
     except SizeError as error:
-        raise MarkerError(f"{label}: the function returned {error}") from None
+        raise MarkerError(f"{label}: the function's result {error}") from None
 
 
 def _as_int(value: object) -> object:

@@ -213,7 +213,7 @@ def _path_budgets(config: pytest.Config) -> tuple[PathBudget, ...]:
         glob, separator, size = (part.strip() for part in line.rpartition("="))
         if not separator or not glob:
             raise OptionError(f"{where}: {line!r} is not 'glob = size', as in 'tests/io/* = 64MiB'")
-        _check_size(size, where)
+        _check_size(size, f"{where}: {glob}")
         budgets.append(PathBudget(glob, size))
     return tuple(budgets)
 

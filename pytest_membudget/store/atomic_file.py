@@ -11,11 +11,17 @@ from pathlib import Path
 def write_atomically(path: Path, text: str) -> None:
     """Write ``text`` as UTF-8; a reader sees the old file or the new one, never a part.
 
+    A link is followed. What is there and is no regular file (a pipe, ``/dev/stdout``) is written to, not replaced.
+
     Raises
     ------
     OSError
         When the folder or the file cannot be written; nothing is left behind then.
     """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return
+    path = path.resolve()
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
