@@ -35,8 +35,12 @@ class RunReport:
 
     @property
     def unbudgeted(self) -> tuple[TestRecord, ...]:
-        """The tests that no budget applies to."""
-        return tuple(record for record in self.records if record.outcome is None)
+        """The tests that ran and were not judged: not those that were skipped, or broken before they began."""
+        return tuple(
+            record
+            for record in self.records
+            if record.outcome is None and record.uses and record.test_outcome != "skipped"
+        )
 
     def count(self, outcome: Outcome) -> int:
         """Return how many tests came to ``outcome``."""

@@ -3,55 +3,102 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_membudget.core.record import TestRecord, from_plain
-from pytest_membudget.core.run import RunReport
-from pytest_membudget.glue.fixture import FixturePlugin
 from pytest_membudget.glue.markers import has_budget
 from pytest_membudget.glue.options import Settings
-from pytest_membudget.glue.runtest import RECORD, STATE, MeasurePlugin, WatchPlugin
-from pytest_membudget.glue.toolbox import Toolbox
-from pytest_membudget.probes.meter import Meter
-from pytest_membudget.reports.json_report import render_json
-from pytest_membudget.reports.terminal import Line, Style, summary_lines, table_lines
-from pytest_membudget.store.atomic_file import write_atomically
-from pytest_membudget.store.environment import read_environment
+
+# The rest is imported when a test first calls for it: most runs of most suites budget nothing, and pay for nothing.
+if TYPE_CHECKING:
+    from pytest_membudget.core.record import Plain
+    from pytest_membudget.core.run import RunReport
+    from pytest_membudget.glue.fixture import Membudget
+    from pytest_membudget.glue.planning import PlanPlugin
+    from pytest_membudget.glue.runtest import MeasurePlugin
+    from pytest_membudget.glue.toolbox import Toolbox
+    from pytest_membudget.reports.terminal import Line, Style
+
+XDIST_CONTROLLER = "dsession"
+RECORD = "membudget"
 
 
 class RunPlugin:
     """Starts measuring in this process as soon as a test calls for it, and cleans up at the end."""
 
     def __init__(self, config: pytest.Config, settings: Settings, worker: str | None) -> None:
-        self._plugins = config.pluginmanager
+        self._config = config
         self._settings = settings
         self._worker = worker
-        self._toolbox = Toolbox(config.rootpath, settings.freeze)
-        self._watch = WatchPlugin(self.start_measuring)
-        self._plugins.register(self._watch, "membudget-watch")
-        self._plugins.register(FixturePlugin(_running_meter, self._toolbox.new_region_meter), "membudget-fixture")
+        self._toolbox: Toolbox | None = None
+        self._measuring: MeasurePlugin | None = None
+        self._planning: PlanPlugin | None = None
+
+    def pytest_sessionstart(self) -> None:
+        """Report from the start where that was asked for, or where other processes measure."""
+        if self._settings.wants_every_test or self._config.pluginmanager.has_plugin(XDIST_CONTROLLER):
+            self._start_reporting()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Wrap the tests' protocol only when there is something to measure."""
-        if self._settings.wants_every_test or any(has_budget(item, self._settings) for item in session.items):
-            self.start_measuring()
+        if self._settings.measure_all or any(has_budget(item, self._settings) for item in session.items):
+            self._start_planning()
+        elif self._settings.wants_every_test:
+            self._start_measuring()
 
-    def start_measuring(self) -> MeasurePlugin:
-        """Register the hooks that measure, in place of the one that stands by."""
-        measuring = MeasurePlugin(self._settings, self._toolbox, self._worker)
-        self._plugins.unregister(self._watch)
-        self._plugins.register(measuring, "membudget-measure")
-        return measuring
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Wrapper:
+        """Stand by for a marker that a fixture adds; the one hook that a suite without budgets pays for."""
+        if self._planning is not None or not has_budget(item, self._settings):
+            return (yield)
+        fresh = self._measuring is None
+        self._start_planning().take_late(item)
+        # Hooks that were registered just now are not called for a phase that has begun already.
+        return (yield from self._start_measuring().pytest_runtest_call(item)) if fresh else (yield)
+
+    @pytest.fixture
+    def membudget(self, request: pytest.FixtureRequest) -> Membudget:
+        """Measure regions of this test: ``with membudget.track() as region: ...``."""
+        from pytest_membudget.glue.fixture import new_membudget
+
+        return new_membudget(request.node, self._tools())
 
     def pytest_unconfigure(self) -> None:
         """Clean up."""
-        self._toolbox.close()
+        if self._toolbox is not None:
+            self._toolbox.close()
 
+    def _tools(self) -> Toolbox:
+        from pytest_membudget.glue.toolbox import Toolbox
 
-def _running_meter(item: pytest.Item) -> Meter | None:
-    state = item.stash.get(STATE, None)
-    return state.meter if state and state.meter.running and state.meter.measures_heap else None
+        self._toolbox = self._toolbox or Toolbox(self._config.rootpath, self._settings.freeze)
+        return self._toolbox
+
+    def _start_measuring(self) -> MeasurePlugin:
+        from pytest_membudget.glue.runtest import MeasurePlugin
+        from pytest_membudget.glue.verdicts import Judge
+
+        if self._measuring is None:
+            self._start_reporting()
+            self._measuring = MeasurePlugin(self._tools(), Judge(self._settings.missing_fails), self._worker)
+            self._config.pluginmanager.register(self._measuring, "membudget-measure")
+        return self._measuring
+
+    def _start_planning(self) -> PlanPlugin:
+        from pytest_membudget.glue.planning import PlanPlugin
+        from pytest_membudget.glue.verdicts import Judge
+
+        if self._planning is None:
+            self._start_measuring()
+            self._planning = PlanPlugin(self._settings, self._tools(), Judge(self._settings.missing_fails))
+            self._config.pluginmanager.register(self._planning, "membudget-plan")
+        return self._planning
+
+    def _start_reporting(self) -> None:
+        plugins = self._config.pluginmanager
+        if self._worker is None and not plugins.has_plugin("membudget-report"):
+            plugins.register(ReportPlugin(self._config, self._settings), "membudget-report")
 
 
 class ReportPlugin:
@@ -60,14 +107,14 @@ class ReportPlugin:
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._config = config
         self._settings = settings
-        self._records: list[TestRecord] = []
+        self._records: list[Plain] = []
         self._lost: list[str] = []
         self._notes: list[Line] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the record off a test's last report."""
         if plain := getattr(report, RECORD, None):
-            self._records.append(from_plain(plain))
+            self._records.append(plain)
         elif report.when not in ("setup", "call", "teardown"):
             # xdist reports a test whose worker died as one report of the phase "???".
             self._lost.append(report.nodeid)
@@ -87,6 +134,8 @@ class ReportPlugin:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the table if it was asked for, and what nobody may miss in any case."""
+        if self._config.option.collectonly:
+            return
         run = self._run()
         table = table_lines(run, self._style(), self._settings.top) if self._settings.report else []
         lines = [*table, *summary_lines(run, self._lost), *self._notes]
