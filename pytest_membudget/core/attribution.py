@@ -43,10 +43,7 @@ class CodeMap:
 
     def shorten(self, file: str) -> str:
         """Return the path as a reader of this project would write it."""
-        for prefix in (f"{self.root}/", *(f"{folder}/" for folder in self.library)):
-            if file.startswith(prefix):
-                return file[len(prefix) :]
-        return file
+        return file[_longest(file, tuple(f"{folder}/" for folder in (self.root, *self.library))) :]
 
 
 def _longest(file: str, prefixes: tuple[str, ...]) -> int:

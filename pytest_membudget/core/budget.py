@@ -123,7 +123,7 @@ def budget_of(declared: Mapping[str, Declared]) -> Budget:
 
 
 def _limit(key: str, declared: Declared) -> Limit:
-    if declared.value == BASELINE:
+    if isinstance(declared.value, str) and declared.value == BASELINE:
         return BaselineOnly()
     if callable(declared.value):
         return Computed(declared.value)

@@ -14,7 +14,8 @@ _IEC = {f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGTP", start
 # "KB" is the spelling most people type for the SI kilobyte; SI itself writes "kB".
 UNIT_BYTES: dict[str, int] = _SI | _IEC | {"KB": 1000}
 
-_NUMBER = r"(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d{1,2})?|\.\d+(?:[eE][+-]?\d{1,2})?)"
+# Python refuses to read numbers of thousands of digits, so a number has few enough of them here.
+_NUMBER = r"(?P<number>\d{1,99}(?:\.\d{0,99})?(?:[eE][+-]?\d{1,2})?|\.\d{1,99}(?:[eE][+-]?\d{1,2})?)"
 _SIZE = re.compile(rf"{_NUMBER}\s*(?P<unit>[A-Za-z]+)", re.ASCII)
 _PERCENTAGE = re.compile(rf"{_NUMBER}\s*%", re.ASCII)
 _EXAMPLES = 'write bytes as an int, or a string such as "64MiB", "1.5 GB" or "50%"'
@@ -77,10 +78,15 @@ def _unit_bytes(unit: str, raw: str) -> int:
 
 def _checked_bytes(size_bytes: int, raw: object) -> int:
     if size_bytes < 0:
-        raise SizeError(f"{raw!r} is negative: a size is zero or more bytes")
+        raise SizeError(f"{_written(raw)} is negative: a size is zero or more bytes")
     if size_bytes > _MOST_BYTES:
-        raise SizeError(f"{raw!r} is more than {_MOST_BYTES} bytes, the largest size there is")
+        raise SizeError(f"{_written(raw)} is more than {_MOST_BYTES} bytes, the largest size there is")
     return size_bytes
+
+
+def _written(raw: object) -> str:
+    """Show ``raw``; Python itself declines to write out an int of thousands of digits."""
+    return f"an int of {raw.bit_length()} bits" if isinstance(raw, int) and raw.bit_length() > 1000 else repr(raw)
 
 
 def _checked_percentage(percent: Fraction, raw: str) -> Percentage:

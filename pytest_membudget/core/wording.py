@@ -31,11 +31,15 @@ def over_budget_line(finding: Finding) -> str:
     assert finding.budget_bytes is not None
     peak_bytes, budget_bytes = finding.figure.bytes, finding.budget_bytes
     peak, budget = format_against(peak_bytes, budget_bytes), format_against(budget_bytes, peak_bytes)
-    factor = f" ({peak_bytes / budget_bytes:.2g}x)" if budget_bytes and peak_bytes >= 1.05 * budget_bytes else ""
+    factor = f" ({_times(peak_bytes / budget_bytes)})" if budget_bytes and peak_bytes >= 1.05 * budget_bytes else ""
     how = "" if finding.figure.exact else f", sampled by {finding.figure.source}"
     over_by = format_size(peak_bytes - budget_bytes)
     what = f"{finding.resource.value}: {_NOUN[finding.resource.value]}"
     return f"{what} {peak}, budget {budget}: over by {over_by}{factor}{how}"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2g}x" if factor < 10 else f"{factor:,.0f}x"
 
 
 def site_lines(sites: tuple[Site, ...], peak_bytes: int) -> list[str]:
