@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_membudget.core.errors import OptionError
-from pytest_membudget.glue.limit_memory import LIMIT_MEMORY
-from pytest_membudget.glue.markers import MARKER_HELP
+from pytest_membudget.glue.marker_names import LIMIT_MEMORY, MARKER_HELP
 from pytest_membudget.glue.options import add_options, read_settings
-from pytest_membudget.glue.session import OffPlugin, ReportPlugin, RunPlugin
+from pytest_membudget.glue.session import OffPlugin, RunPlugin
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,5 +31,3 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(OffPlugin(), "membudget-off")
     else:
         config.pluginmanager.register(RunPlugin(config, settings, worker), "membudget-run")
-        if worker is None:
-            config.pluginmanager.register(ReportPlugin(config, settings), "membudget-report")

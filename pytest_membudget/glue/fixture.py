@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from pytest_membudget.core.region import Region
+from pytest_membudget.glue.test_state import STATE
+from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.probes.meter import Meter, OpenRegion, depth_below
 
 
@@ -58,17 +60,11 @@ class Tracked:
         self._membudget._close(self._meter, self._opened, self._region)
 
 
-class FixturePlugin:
-    """Provides the fixture."""
+def new_membudget(item: pytest.Item, toolbox: Toolbox) -> Membudget:
+    """Return the fixture's value for one test."""
 
-    def __init__(
-        self, running_meter: Callable[[pytest.Item], Meter | None], new_meter: Callable[[pytest.Item], Meter]
-    ) -> None:
-        self._running_meter = running_meter
-        self._new_meter = new_meter
+    def running_meter() -> Meter | None:
+        state = item.stash.get(STATE, None)
+        return state.meter if state and state.meter.running and state.meter.measures_heap else None
 
-    @pytest.fixture
-    def membudget(self, request: pytest.FixtureRequest) -> Membudget:
-        """Measure regions of this test: ``with membudget.track() as region: ...``."""
-        item: pytest.Item = request.node
-        return Membudget(lambda: self._running_meter(item), lambda: self._new_meter(item))
+    return Membudget(running_meter, lambda: toolbox.new_region_meter(item))

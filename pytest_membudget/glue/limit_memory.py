@@ -9,7 +9,6 @@ from fractions import Fraction
 from pytest_membudget.core.budget import Declared
 from pytest_membudget.core.errors import MarkerError
 
-LIMIT_MEMORY = "limit_memory"
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KB", "MB", "GB", "TB", "PB"))}
 _LIMIT = re.compile(r"\+?(?P<number>\d*\.?\d+(?:[eE][+-]?\d+)?)\s*(?P<unit>[KMGTP]?B)", re.IGNORECASE)
 

@@ -8,21 +8,9 @@ import pytest
 
 from pytest_membudget.core.budget import Budget, Declared, budget_of, nearest, read_marker
 from pytest_membudget.core.resolution import check_arguments
-from pytest_membudget.glue.limit_memory import LIMIT_MEMORY, read_limit_memory
+from pytest_membudget.glue.limit_memory import read_limit_memory
+from pytest_membudget.glue.marker_names import LIMIT_MEMORY, MARKER
 from pytest_membudget.glue.options import Settings
-
-MARKER = "membudget"
-MARKER_HELP = (
-    "membudget(ram, *, rss, vram, retained, tolerance, isolate, scope, children, python_allocators): the memory that "
-    'this test may use, such as "64MiB", 1024, "50%", "baseline" or a function of the test\'s arguments.'
-)
-
-
-def has_budget(item: pytest.Item, settings: Settings) -> bool:
-    """Whether any budget applies to this test, without reading it."""
-    if settings.budgets_by_default or (MARKER in item.keywords and item.get_closest_marker(MARKER)):
-        return True
-    return settings.read_limit_memory and item.get_closest_marker(LIMIT_MEMORY) is not None
 
 
 def read_budget(item: pytest.Item, settings: Settings) -> Budget:
@@ -64,7 +52,7 @@ def _declarations(item: pytest.Item, settings: Settings) -> Iterator[Mapping[str
             yield {"ram": Declared(default.size, f"of membudget_paths ({default.glob})")}
             break
     if settings.default_budget:
-        yield {"ram": settings.default_budget}
+        yield {"ram": Declared(settings.default_budget.size, f"of {settings.default_budget.where}")}
 
 
 def _nearest_marks(item: pytest.Item) -> Iterator[tuple[pytest.Mark, str]]:

@@ -8,13 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from pytest_membudget.core.budget import Declared
 from pytest_membudget.core.errors import OptionError, SizeError
 from pytest_membudget.core.sizes import parse_size
 
 MISSING_CHOICES = ("warn", "fail")
 DEFAULT_TOP = 20
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True)
+class DefaultBudget:
+    """The budget of tests that nothing else gives one, and where it was written."""
+
+    size: str
+    where: str
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Settings:
     top: int = DEFAULT_TOP
     measure_all: bool = False
     missing_fails: bool = False
-    default_budget: Declared | None = None
+    default_budget: DefaultBudget | None = None
     path_budgets: tuple[PathBudget, ...] = ()
     read_limit_memory: bool = False
     freeze: bool = True
@@ -197,13 +204,13 @@ def _missing(read: _Reader) -> str:
     return value
 
 
-def _default_budget(read: _Reader) -> Declared | None:
+def _default_budget(read: _Reader) -> DefaultBudget | None:
     found = read.text("membudget_default")
     if found is None:
         return None
     value, where = found
     _check_size(value, where)
-    return Declared(value, f"of {where}")
+    return DefaultBudget(value, where)
 
 
 def _path_budgets(config: pytest.Config) -> tuple[PathBudget, ...]:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
 
 from pytest_membudget.core.record import record_of, to_plain
-from pytest_membudget.glue.markers import MARKER
 from pytest_membudget.glue.test_state import STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
 from pytest_membudget.probes.meter import depth_below
-
-if TYPE_CHECKING:
-    from pytest_membudget.glue.planning import PlanPlugin
 
 RECORD = "membudget"
 Wrapper = Generator[None, object, object]
@@ -60,27 +55,6 @@ class MeasurePlugin:
             record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker)
             setattr(report, RECORD, to_plain(record))
         return report
-
-
-class WatchPlugin:
-    """Stands by while no test is known to have a budget, for a marker that a fixture adds.
-
-    A single cheap hook: a suite that budgets nothing pays for nothing else.
-    """
-
-    def __init__(self, start: Callable[[], tuple[PlanPlugin, MeasurePlugin | None]]) -> None:
-        self._start = start
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Wrapper:
-        """Start judging with this very test if it has come by a marker."""
-        if MARKER not in item.keywords or item.get_closest_marker(MARKER) is None:
-            return (yield)
-        planning, fresh = self._start()
-        planning.plan(item)
-        planning.work_out_limits(item)
-        # Hooks that were registered just now are not called for a phase that has begun already.
-        return (yield from fresh.pytest_runtest_call(item)) if fresh else (yield)
 
 
 def outcome_after(before: str, report: pytest.TestReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pluggy
@@ -39,6 +39,8 @@ class Toolbox:
         self._base_map = _code_map(self.rootpath)
         # One for all, so that a region inside a test does not set back the mark that the test is measured by.
         self._resident = new_resident_meter()
+        self.resident_only = Meter(None, self._resident)
+        self._maps: dict[Path, CodeMap] = {}
 
     def new_meter(self, item: pytest.Item, budget: Budget, measure_all: bool) -> Meter:
         """Return a meter for all that this test's budget needs."""
@@ -68,10 +70,16 @@ class Toolbox:
     def _map_for(self, item: pytest.Item) -> CodeMap:
         """Count the package that a test belongs to as the project, wherever it is installed."""
         folder = item.path.parent
-        while (folder / "__init__.py").exists() and (folder.parent / "__init__.py").exists():
-            folder = folder.parent
-        base = self._base_map
-        return CodeMap(base.root, (*base.project, f"{folder}/"), base.library, base.harness, base.own)
+        if folder not in self._maps:
+            self._maps[folder] = replace(self._base_map, project=(*self._base_map.project, f"{_package_of(folder)}/"))
+        return self._maps[folder]
+
+
+def _package_of(folder: Path) -> Path:
+    """Return the outermost folder of the package that ``folder`` belongs to, or ``folder`` itself."""
+    while (folder / "__init__.py").exists() and (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return folder
 
 
 def _code_map(rootpath: Path) -> CodeMap:

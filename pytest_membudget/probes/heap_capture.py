@@ -104,18 +104,19 @@ class HeapCapture:
 
         try:
             reader = FileReader(self.path)
-            mark = next(filter(_left_by_stop, reader.get_leaked_allocation_records(merge_threads=False)), None)
+            left = tuple(reader.get_leaked_allocation_records(merge_threads=False))
         except (OSError, RuntimeError, ValueError) as error:
             reason = str(error).splitlines()[0].rstrip(".:")
             raise CaptureError(
                 f"memray's capture cannot be read ({reason}): was the disk full, or the file removed?"
             ) from None
+        mark = next(filter(_left_by_stop, left), None)
         if mark is None:
             reader.close()
             raise CaptureError(
                 "memray's capture ends before the test did: the test stopped the tracker, or the disk was full"
             )
-        return CaptureReading(reader, code_map, mark.tid, base_depth)
+        return CaptureReading(reader, left, code_map, mark.tid, base_depth)
 
 
 OTHER_TRACKER = "another memray tracker is active in this process, and memray allows one at a time"
@@ -126,6 +127,7 @@ class CaptureReading:
     """A capture that has been opened; usable until ``close``."""
 
     _reader: FileReader
+    _left: tuple[AllocationRecord, ...]
     _code_map: CodeMap
     _test_thread: int
     _base_depth: int
@@ -142,7 +144,7 @@ class CaptureReading:
 
     def left(self) -> list[tuple[int, Stack]]:
         """Return size and stack of what was live at the end, without the measuring's own."""
-        return self._counted(self._reader.get_leaked_allocation_records(merge_threads=False))
+        return self._counted(self._left)
 
     def _counted(self, records: Iterable[AllocationRecord]) -> list[tuple[int, Stack]]:
         pairs = [(record.size, self._stack(record)) for record in records]

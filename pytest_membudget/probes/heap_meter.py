@@ -75,7 +75,6 @@ class HeapMeter:
         ``base_depth`` counts the outermost frames of this thread that are no part of what is measured.
         """
         self._base_depth = base_depth
-        self._collector.collect()
         if self._plan.python_allocators == "arenas":
             self._note_free_pymalloc()
         self._begin_capture()
@@ -119,6 +118,7 @@ class HeapMeter:
             return
         try:
             capture = HeapCapture(self._folder.new_file(), self._plan.python_allocators, self._plan.every_event)
+            self._collector.collect()
             capture.start()
         except (CaptureError, OSError) as error:
             self._failure = str(error)

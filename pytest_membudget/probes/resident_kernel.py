@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from resource import RUSAGE_SELF, getrusage
 
 _STATUS = "/proc/self/status"
 _CLEAR_REFS = "/proc/self/clear_refs"
@@ -12,7 +13,11 @@ _HIGH_WATER = re.compile(rb"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
 
 
 class KernelHighWater:
-    """Resets and reads ``VmHWM``; see proc(5). Costs a few microseconds and no memory to speak of."""
+    """Resets ``VmHWM`` (proc(5), clear_refs) and reads it, through getrusage(2) where that tells the same.
+
+    ``ru_maxrss`` costs a tenth of reading ``/proc/self/status``. It is the larger of ``VmHWM`` and of what the process
+    had used before its last exec, a constant that is found out once: any value above it is ``VmHWM`` itself.
+    """
 
     source = "vmhwm"
     exact = True
@@ -20,6 +25,8 @@ class KernelHighWater:
     def __init__(self) -> None:
         # Read into memory that is there already: a heap measurement may be running.
         self._buffers = (bytearray(8192),)
+        self._before_exec_bytes: int | None = None
+        self._owner = 0
 
     def reset(self) -> int:
         """Set the high-water mark to the present resident set; return it in bytes.
@@ -44,6 +51,15 @@ class KernelHighWater:
         OSError
             Where the kernel does not tell.
         """
+        usage_bytes = getrusage(RUSAGE_SELF).ru_maxrss * 1024
+        if self._before_exec_bytes is not None and usage_bytes > self._before_exec_bytes and self._owner == os.getpid():
+            return usage_bytes
+        status_bytes = self._read_status()
+        # At most the mark if the two agree, exactly ``usage_bytes`` if they do not. A fork starts a new account.
+        self._before_exec_bytes, self._owner = usage_bytes, os.getpid()
+        return status_bytes
+
+    def _read_status(self) -> int:
         descriptor = os.open(_STATUS, os.O_RDONLY)
         try:
             length = os.readv(descriptor, self._buffers)

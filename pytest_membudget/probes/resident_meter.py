@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 from pytest_membudget.core.measurement import Figure, Reading, Unavailable
-from pytest_membudget.probes.resident_kernel import KernelHighWater
 from pytest_membudget.probes.resident_sampled import SampledHighWater
 
 
@@ -73,15 +71,17 @@ class ResidentMeter:
             stretch.peak_bytes = max(stretch.peak_bytes, mark_bytes)
 
 
-@lru_cache(maxsize=1)
-def _kernel_keeps_a_mark() -> bool:
-    try:
-        KernelHighWater().reset()
-    except OSError:
-        return False
-    return True
-
-
 def new_resident_meter() -> ResidentMeter:
     """Return a meter over the best mark there is: the kernel's own, else one that is sampled."""
-    return ResidentMeter(KernelHighWater() if _kernel_keeps_a_mark() else SampledHighWater())
+    return ResidentMeter(_kernel_high_water() or SampledHighWater())
+
+
+def _kernel_high_water() -> HighWater | None:
+    try:
+        from pytest_membudget.probes.resident_kernel import KernelHighWater
+
+        high_water = KernelHighWater()
+        high_water.reset()
+    except (ImportError, OSError):
+        return None
+    return high_water
