@@ -24,7 +24,7 @@ class Event(NamedTuple):
     mapped: bool = False
 
 
-@dataclass
+@dataclass(eq=False)  # two spans with the same figures are two spans
 class Span:
     """A stretch of the test whose own peak is wanted."""
 
@@ -83,14 +83,16 @@ class Ledger:
         return Ledger(self.level_bytes, [], dict(self._live), dict(self._mapped))
 
     def _apply(self, event: Event) -> None:
-        if event.mapped and event.release:
+        table = self._live
+        if event.mapped:
+            # A new mapping takes the place of what its range held, as the kernel has it with MAP_FIXED.
             self._unmap(event.address, event.address + event.size_bytes)
-        elif event.release:
-            self.level_bytes -= self._live.pop(event.address, (0, ()))[0]
+            table = self._mapped
         else:
-            table = self._mapped if event.mapped else self._live
-            # The same address twice means that a release went unseen: the newer allocation replaces it.
-            self.level_bytes += event.size_bytes - table.pop(event.address, (0, ()))[0]
+            # An address that is allocated twice was released unseen: the newer block replaces the older.
+            self.level_bytes -= table.pop(event.address, (0, ()))[0]
+        if not event.release:
+            self.level_bytes += event.size_bytes
             table[event.address] = (event.size_bytes, event.stack)
 
     def _unmap(self, start: int, end: int) -> None:

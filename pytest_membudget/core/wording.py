@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_membudget.core.measurement import Measurement, Reading, Resource, Site
+from pytest_membudget.core.measurement import Frame, Measurement, Reading, Resource, Site
 from pytest_membudget.core.sizes import format_against, format_size
 from pytest_membudget.core.verdict import Finding, Outcome, Verdict
 
@@ -46,15 +46,19 @@ def site_lines(sites: tuple[Site, ...], peak_bytes: int) -> list[str]:
     """Return the call sites at the peak as aligned lines, biggest first, a library's frame folded under its caller."""
     telling = [site for site in sites if site.bytes >= LEAST_SHARE * peak_bytes] or sites[:1]
     shown = telling[:MOST_SITES]
-    places = [f"{site.file}:{site.line} in {site.function}" for site in shown]
+    places = [_place(site.frame) for site in shown]
     width = max(map(len, places), default=0)
     lines = []
     for site, place in zip(shown, places, strict=True):
         share = f"{site.bytes / peak_bytes:4.0%}" if peak_bytes else "   -"
         lines.append(f"  {format_size(site.bytes):>8} {share}  {place:<{width}}  {site.source}".rstrip())
         if site.via:
-            lines.append(f"                  via {site.via.file}:{site.via.line} in {site.via.function}")
+            lines.append(f"                  via {_place(site.via)}")
     return lines
+
+
+def _place(frame: Frame) -> str:
+    return f"{frame.file}:{frame.line} in {frame.function}" if frame.line else f"{frame.file} ({frame.function})"
 
 
 def _peak_bytes(measurement: Measurement) -> int:
