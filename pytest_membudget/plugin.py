@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_membudget.core.errors import OptionError
-from pytest_membudget.glue.marker_names import LIMIT_MEMORY, MARKER_HELP
+from pytest_membudget.glue.marker_names import LIMIT_MEMORY_HELP, MARKER_HELP
 from pytest_membudget.glue.options import add_options, read_settings
 from pytest_membudget.glue.session import OffPlugin, RunPlugin
 
@@ -24,9 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"pytest-membudget: {error}") from None
     worker = getattr(config, "workerinput", {}).get("workerid")
     if settings.read_limit_memory:
-        config.addinivalue_line(
-            "filterwarnings", f"ignore:Unknown pytest.mark.{LIMIT_MEMORY}:pytest.PytestUnknownMarkWarning"
-        )
+        # The name is pytest-memray's: registered only where the user has asked for it to be read.
+        config.addinivalue_line("markers", LIMIT_MEMORY_HELP)
     if not settings.enabled:
         config.pluginmanager.register(OffPlugin(), "membudget-off")
     else:

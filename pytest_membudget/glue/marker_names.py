@@ -12,6 +12,10 @@ MARKER_HELP = (
     "membudget(ram, *, rss, vram, retained, tolerance, isolate, scope, children, python_allocators): the memory that "
     'this test may use, such as "64MiB", 1024, "50%", "baseline" or a function of the test\'s arguments.'
 )
+LIMIT_MEMORY_HELP = (
+    "limit_memory(limit, *, current_thread_only=False): pytest-memray's marker, read by pytest-membudget as a RAM "
+    'budget because of membudget_read_limit_memory; units as there, so "1 MB" is 1024**2 bytes.'
+)
 
 
 def has_budget(item: pytest.Item, settings: Settings) -> bool:
