@@ -9,7 +9,7 @@ import pytest
 from pytest_membudget.core.region import Region
 from pytest_membudget.glue.test_state import STATE
 from pytest_membudget.glue.toolbox import Toolbox
-from pytest_membudget.probes.meter import Meter, OpenRegion, depth_below
+from pytest_membudget.probes.meter import Meter, depth_below
 
 
 class Membudget:
@@ -19,7 +19,6 @@ class Membudget:
         self._running_meter = running_meter
         self._new_meter = new_meter
         self._own_meter: Meter | None = None
-        self._depth = 0
 
     def track(self) -> Tracked:
         """Measure a ``with`` block: ``with membudget.track() as region: ...``, then ``region.ram_peak_bytes``.
@@ -28,20 +27,24 @@ class Membudget:
         """
         return Tracked(self)
 
-    def _open(self, base_depth: int) -> tuple[Meter, OpenRegion]:
+    def close(self) -> None:
+        """End what a test has left open, or no later test could be measured."""
+        if self._own_meter is not None:
+            self._own_meter.stop()
+            self._own_meter = None
+
+    def _open(self, region: Region, base_depth: int) -> Meter:
         meter = self._running_meter() or self._own_meter
         if meter is None:
             meter = self._own_meter = self._new_meter()
             meter.start(base_depth)
-        self._depth += 1
-        return meter, meter.open_region()
+        meter.open_region(region)
+        return meter
 
-    def _close(self, meter: Meter, opened: OpenRegion, region: Region) -> None:
-        meter.close_region(opened, region)
-        self._depth -= 1
-        if self._depth == 0 and self._own_meter is not None:
-            self._own_meter.stop()
-            self._own_meter = None
+    def _close(self, region: Region, meter: Meter) -> None:
+        meter.close_region(region)
+        if meter is self._own_meter and not meter.has_open_regions:
+            self.close()
 
 
 class Tracked:
@@ -53,11 +56,11 @@ class Tracked:
 
     def __enter__(self) -> Region:
         # Below this frame stands the one with the block, which counts, so its own base is where the depth ends.
-        self._meter, self._opened = self._membudget._open(depth_below(1))
+        self._meter = self._membudget._open(self._region, depth_below(1))
         return self._region
 
     def __exit__(self, *exc_info: object) -> None:
-        self._membudget._close(self._meter, self._opened, self._region)
+        self._membudget._close(self._region, self._meter)
 
 
 def new_membudget(item: pytest.Item, toolbox: Toolbox) -> Membudget:

@@ -11,6 +11,8 @@ from pytest_membudget.glue.options import Settings
 
 # The rest is imported when a test first calls for it: most runs of most suites budget nothing, and pay for nothing.
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_membudget.glue.fixture import Membudget
     from pytest_membudget.glue.planning import PlanPlugin
     from pytest_membudget.glue.runtest import MeasurePlugin, Wrapper
@@ -53,11 +55,13 @@ class RunPlugin:
         return (yield from self._start_measuring().pytest_runtest_call(item)) if fresh else (yield)
 
     @pytest.fixture
-    def membudget(self, request: pytest.FixtureRequest) -> Membudget:
+    def membudget(self, request: pytest.FixtureRequest) -> Iterator[Membudget]:
         """Measure regions of this test: ``with membudget.track() as region: ...``."""
         from pytest_membudget.glue.fixture import new_membudget
 
-        return new_membudget(request.node, self._tools())
+        membudget = new_membudget(request.node, self._tools())
+        yield membudget
+        membudget.close()
 
     def pytest_unconfigure(self) -> None:
         """Clean up."""

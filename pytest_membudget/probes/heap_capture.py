@@ -53,7 +53,7 @@ class HeapCapture:
         kind = memray.FileFormat.ALL_ALLOCATIONS if every_event else memray.FileFormat.AGGREGATED_ALLOCATIONS
         try:
             self._tracker = memray.Tracker(
-                destination=memray.FileDestination(path),
+                destination=memray.FileDestination(path, compress_on_exit=False),
                 trace_python_allocators=python_allocators == "exact",
                 file_format=kind,
             )

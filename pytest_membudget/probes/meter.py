@@ -30,7 +30,13 @@ class Meter:
         self._heap = heap
         self._resident = resident
         self._started_at = 0.0
+        self._regions: list[OpenRegion] = []
         self.running = False
+
+    @property
+    def has_open_regions(self) -> bool:
+        """Whether a region has begun and not ended."""
+        return bool(self._regions)
 
     @property
     def measures_heap(self) -> bool:
@@ -46,7 +52,9 @@ class Meter:
         self.running = True
 
     def stop(self) -> Measurement:
-        """End, and return all figures."""
+        """End, with all regions that are still open, and return all figures."""
+        while self._regions:
+            self._settle(self._regions.pop())
         seconds = time.perf_counter() - self._started_at
         self.running = False
         figures: dict[Resource, Figure] = {Resource.RSS: self._resident.stop()}
@@ -55,15 +63,19 @@ class Meter:
         heap = self._heap.stop() if isinstance(self._heap, HeapMeter) else HeapFigures(self._heap, self._heap)
         return Measurement({Resource.RAM: heap.peak, Resource.RETAINED: heap.retained, **figures}, heap.sites, seconds)
 
-    def open_region(self) -> OpenRegion:
+    def open_region(self, region: Region) -> None:
         """Begin a region inside the measured stretch."""
         heap = self._heap if self._heap is not None else Unavailable("the heap of this test is not measured")
         span = heap.open_region() if isinstance(heap, HeapMeter) else heap
         self._resident.start()
-        return OpenRegion(span, time.perf_counter())
+        self._regions.append(OpenRegion(region, span, time.perf_counter()))
 
-    def close_region(self, opened: OpenRegion, region: Region) -> None:
-        """End a region and settle its figures."""
+    def close_region(self, region: Region) -> None:
+        """End a region, and those inside it that are still open; nothing happens if it has ended already."""
+        while any(opened.region is region for opened in self._regions):
+            self._settle(self._regions.pop())
+
+    def _settle(self, opened: OpenRegion) -> None:
         seconds = time.perf_counter() - opened.started_at
         rss = self._resident.stop()
         if isinstance(self._heap, HeapMeter) and isinstance(opened.span, Span):
@@ -71,13 +83,14 @@ class Meter:
         else:
             assert isinstance(opened.span, Unavailable)
             heap = HeapFigures(opened.span, opened.span)
-        region.settle(heap.peak, heap.retained, rss, Unavailable(NO_VRAM), heap.sites, seconds)
+        opened.region.settle(heap.peak, heap.retained, rss, Unavailable(NO_VRAM), heap.sites, seconds)
 
 
 @dataclass(frozen=True)
 class OpenRegion:
     """A region that has begun."""
 
+    region: Region
     span: Span | Unavailable
     started_at: float
 
