@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_membudget.suite import context, normalization, pca, pca_windows, variance, vq, windows
+from pytest_membudget.suite import (
+    context,
+    frame_file,
+    keys,
+    normalization,
+    pca,
+    pca_windows,
+    pipeline,
+    prefetch,
+    variance,
+    vq,
+    windows,
+)
 from pytest_membudget.suite.hotpath import Case, HotPath
 
 PATHS: tuple[HotPath, ...] = (
@@ -12,7 +24,11 @@ PATHS: tuple[HotPath, ...] = (
     *context.PATHS,
     *normalization.PATHS,
     *variance.PATHS,
+    *keys.PATHS,
+    *pipeline.PATHS,
     *windows.PATHS,
+    *prefetch.PATHS,
+    *frame_file.PATHS,
 )
 
 CASES: tuple[Case, ...] = tuple(case for path in PATHS for case in path.cases())

@@ -11,8 +11,11 @@ import numpy as np
 KIB = 1024
 MIB = 1024 * KIB
 
-# One arena of CPython's small-object allocator and the job table that a threaded OpenBLAS call allocates.
-SLACK_BYTES = MIB + MIB // 2
+# The job table that a matrix product of OpenBLAS allocates when it runs in threads, which small ones do not.
+BLAS_BYTES = MIB // 2
+
+# That, and one arena of CPython's small-object allocator.
+SLACK_BYTES = MIB + BLAS_BYTES
 
 Sizes = Mapping[str, int]
 

@@ -96,17 +96,38 @@ def mean_and_deviation(x: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np
     """
     lengths = shapes(x=(x, "float N D"))
     at_least(1, N=lengths["N"])
-    mean, squares, seen = np.zeros(lengths["D"]), np.zeros(lengths["D"]), 0
-    scratch = np.empty((_block_rows(x), lengths["D"]), working_dtype(x))
-    ones = np.ones(len(scratch), scratch.dtype)
+    moments = ColumnMoments(lengths["D"], block_rows(x), working_dtype(x))
     for rows in _cached_rows(x):
-        count = rows.stop - rows.start
-        center, block_squares = _moments(x[rows], scratch[:count], ones[:count])
-        step = center - mean
-        mean += step * (count / (seen + count))
-        squares += block_squares + step**2 * (seen * count / (seen + count))
-        seen += count
-    return mean, np.sqrt(squares / seen)
+        moments.add(x[rows])
+    return moments.mean, moments.deviation()
+
+
+class ColumnMoments:
+    """Mean and squares of the columns over as many blocks of rows as are added.
+
+    Bytes: 4 n D in float32 for blocks of up to n rows, and 64 D.
+    """
+
+    def __init__(self, columns: int, rows: int, dtype: np.dtype[Any]) -> None:
+        """Start with no rows; no block may have more than ``rows``."""
+        self.mean = np.zeros(columns)
+        self._squares = np.zeros(columns)
+        self._seen = 0
+        self._scratch = np.empty((rows, columns), dtype)
+        self._ones = np.ones(rows, dtype)
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Add rows [n, D]."""
+        mean, squares = _moments(block, self._scratch[: len(block)], self._ones[: len(block)])
+        step, share = mean - self.mean, len(block) / (self._seen + len(block))
+        self.mean += step * share
+        self._squares += squares + step**2 * (self._seen * share)
+        self._seen += len(block)
+
+    def deviation(self) -> NDArray[np.float64]:
+        """Standard deviation of each column over all rows."""
+        deviation: NDArray[np.float64] = np.sqrt(self._squares / self._seen)
+        return deviation
 
 
 def _moments(
@@ -123,13 +144,14 @@ def _moments(
     return rough + rest, np.einsum("nd,nd->d", scratch, scratch) - len(ones) * rest**2
 
 
-def _block_rows(x: NDArray[Any]) -> int:
+def block_rows(x: NDArray[Any]) -> int:
+    """How many rows of x make a block of 256 KiB in float32."""
     fitting: int = _BLOCK_BYTES // (4 * max(1, x.shape[1]))
     return max(1, min(len(x), fitting))
 
 
 def _cached_rows(x: NDArray[Any]) -> Iterator[slice]:
-    return row_blocks(len(x), _block_rows(x))
+    return row_blocks(len(x), block_rows(x))
 
 
 def naive_mean_and_deviation(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
