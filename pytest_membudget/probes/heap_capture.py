@@ -45,6 +45,7 @@ class HeapCapture:
     def __init__(self, path: Path, python_allocators: PythonAllocators, every_event: bool = False) -> None:
         self.path = path
         self._owner = os.getpid()
+        self._every_event = every_event
         self._mark_bytes = _MARK_BYTES[python_allocators]
         try:
             import memray
@@ -89,6 +90,9 @@ class HeapCapture:
         """End tracking."""
         self._mark = bytearray(self._mark_bytes)
         self._tracker.__exit__(None, None, None)
+        # Events are written as they come, so the mark is the last of them. Sums are written here and in no order: on a
+        # disk that fills, the mark may be there while others are lost, and memray reads such a file without complaint.
+        self._had_room = self._every_event or _can_grow(self.path)
 
     def read(self, code_map: CodeMap, base_depth: int) -> CaptureReading:
         """Read what was tracked; the outermost ``base_depth`` frames of the thread that stopped are left out.
@@ -111,7 +115,7 @@ class HeapCapture:
                 f"memray's capture cannot be read ({reason}): was the disk full, or the file removed?"
             ) from None
         mark = next(filter(_left_by_stop, left), None)
-        if mark is None:
+        if mark is None or not self._had_room:
             reader.close()
             raise CaptureError(
                 "memray's capture ends before the test did: the test stopped the tracker, or the disk was full"
@@ -174,6 +178,16 @@ class CaptureReading:
         frames = record.stack_trace()
         kept = len(frames) - self._base_depth if record.tid == self._test_thread else len(frames)
         return tuple(frames[: max(kept, 0)])
+
+
+def _can_grow(path: Path) -> bool:
+    """Whether there is room for what memray asks for at a time, a tenth and a page; it passes over the zeros."""
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+            file.write(bytes(path.stat().st_size // 8 + 8192))
+    except OSError:
+        return False
+    return True
 
 
 def _release_kinds() -> tuple[int, int, int]:
