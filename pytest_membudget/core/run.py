@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from pytest_membudget.core.record import TestRecord
 from pytest_membudget.core.verdict import Outcome
@@ -42,11 +43,34 @@ class RunReport:
             if record.outcome is None and record.uses and record.test_outcome != "skipped"
         )
 
+    @property
+    def repeated(self) -> frozenset[str]:
+        """The node ids that several workers ran, as with ``--dist each``."""
+        times = Counter(record.nodeid for record in self.records)
+        return frozenset(nodeid for nodeid, count in times.items() if count > 1)
+
     def count(self, outcome: Outcome) -> int:
         """Return how many tests came to ``outcome``."""
         return sum(record.outcome is outcome for record in self.records)
 
 
-def _by_headroom(record: TestRecord) -> tuple[float, str]:
+def one_per_test(records: Iterable[TestRecord]) -> tuple[TestRecord, ...]:
+    """Return a single record for each test: of several attempts the worst, with the outcome of the last.
+
+    Attempts are what a rerun plugin makes; the same test on two workers is two tests.
+    """
+    attempts: dict[tuple[str, str | None], list[TestRecord]] = {}
+    for record in records:
+        attempts.setdefault((record.nodeid, record.worker), []).append(record)
+    return tuple(
+        replace(min(several, key=_badness), test_outcome=several[-1].test_outcome) for several in attempts.values()
+    )
+
+
+def _badness(record: TestRecord) -> int:
+    return len(Outcome) if record.outcome is None else list(Outcome).index(record.outcome)
+
+
+def _by_headroom(record: TestRecord) -> tuple[float, str, str]:
     headroom = record.use(record.tightest).headroom
-    return (float("inf") if headroom is None else headroom, record.nodeid)
+    return (float("inf") if headroom is None else headroom, record.nodeid, record.worker or "")

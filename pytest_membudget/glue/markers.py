@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from pytest_membudget.core.budget import Budget, Declared, budget_of, nearest, read_marker
+from pytest_membudget.core.errors import MarkerError
 from pytest_membudget.core.resolution import check_arguments
 from pytest_membudget.glue.limit_memory import read_limit_memory
 from pytest_membudget.glue.marker_names import LIMIT_MEMORY, MARKER
 from pytest_membudget.glue.options import Settings
+
+NAME = pytest.StashKey[str]()
 
 
 def read_budget(item: pytest.Item, settings: Settings) -> Budget:
@@ -21,7 +24,14 @@ def read_budget(item: pytest.Item, settings: Settings) -> Budget:
     MarkerError
         The first thing that is wrong with what applies to this test.
     """
-    budget = budget_of(nearest(_declarations(item, settings)))
+    declared = nearest(_declarations(item, settings))
+    budget = budget_of(declared)
+    if not budget and not settings.measure_all and any(mark.name == MARKER for mark in item.own_markers):
+        where = next(iter(declared.values())).where
+        raise MarkerError(
+            f"membudget marker {where}: it sets {' and '.join(declared)} but gives no budget, and nothing else does: "
+            'give one, as in membudget("64MiB", scope="test")'
+        )
     check_arguments(budget, argument_names(item))
     return budget
 
@@ -63,7 +73,7 @@ def _nearest_marks(item: pytest.Item) -> Iterator[tuple[pytest.Mark, str]]:
         yield mark, f"on a parameter of {item.nodeid} ({place})"
     for node, mark in item.iter_markers_with_node():
         if not any(mark is seen for seen in own):
-            yield mark, f"on {node.nodeid or 'the session'} ({place if node is item else _file_of(node.nodeid)})"
+            yield mark, f"on {item.nodeid} ({place})" if node is item else f"on {_enclosing(node.nodeid, node)}"
 
 
 def _place(item: pytest.Item) -> str:
@@ -71,5 +81,12 @@ def _place(item: pytest.Item) -> str:
     return f"{file}:{line + 1}" if line is not None else file
 
 
-def _file_of(nodeid: str) -> str:
-    return nodeid.partition("::")[0] or "."
+def _enclosing(nodeid: str, node: object) -> str:
+    """Name what encloses a test, with the line where a class begins."""
+    if not isinstance(node, pytest.Class):
+        return nodeid or "the session"
+    if NAME not in node.stash:
+        _, line, _ = node.reportinfo()
+        file = node.nodeid.partition("::")[0]
+        node.stash[NAME] = f"{node.nodeid} ({file}:{line + 1})" if line is not None else node.nodeid
+    return node.stash[NAME]

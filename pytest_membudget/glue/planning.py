@@ -75,9 +75,11 @@ class PlanPlugin:
         if not budgeted and not self._settings.measure_all:
             return
         budget = _or_fail(lambda: read_budget(item, self._settings)) if budgeted else NO_BUDGET
-        meter = self._toolbox.new_meter(item, budget, self._settings.measure_all)
+        planned = item.stash.get(STATE, None)
+        running = planned.meter if planned and planned.meter.running else None
+        meter = running or self._toolbox.new_meter(item, budget, self._settings.measure_all)
         at_function = budget.scope == "call" and _is_plain_function(item)
-        item.stash[STATE] = TestState(meter, budget, at_function)
+        item.stash[STATE] = TestState(meter, budget, at_function, own_markers=len(item.own_markers))
 
     def take_late(self, item: pytest.Item) -> None:
         """Plan for a test that has come by its marker while it was set up."""
@@ -87,7 +89,8 @@ class PlanPlugin:
     def work_out_limits(self, item: pytest.Item) -> None:
         """Resolve computed budgets and percentages; a marker that a fixture added counts as well."""
         state = item.stash.get(STATE, None)
-        if (state is None or not state.budget) and has_budget(item, self._settings):
+        has_more_markers = len(item.own_markers) != (state.own_markers if state else 0)
+        if has_more_markers and has_budget(item, self._settings):
             self.plan(item)
             state = item.stash[STATE]
         if state and state.budget:

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from pytest_membudget.core.record import Plain, from_plain
-from pytest_membudget.core.run import RunReport
+from pytest_membudget.core.record import Plain, TestRecord, from_plain, to_plain
+from pytest_membudget.core.run import RunReport, one_per_test
 from pytest_membudget.glue.options import Settings
 from pytest_membudget.glue.runtest import RECORD
 from pytest_membudget.reports.json_report import render_json
-from pytest_membudget.reports.terminal import Line, Style, summary_lines, table_lines
+from pytest_membudget.reports.terminal import LOST, Line, Style, summary_lines, table_lines
 from pytest_membudget.store.atomic_file import write_atomically
 from pytest_membudget.store.environment import read_environment
 
@@ -33,6 +33,7 @@ class ReportPlugin:
         elif report.when not in ("setup", "call", "teardown"):
             # xdist reports a test whose worker died as one report of the phase "???".
             self._lost.append(report.nodeid)
+            self._records.append(to_plain(TestRecord(report.nodeid, "failed", reason=LOST)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -64,4 +65,4 @@ class ReportPlugin:
         return Style(self._config.get_terminal_writer().fullwidth, encoding.lower().startswith("utf"))
 
     def _run(self) -> RunReport:
-        return RunReport(tuple(map(from_plain, self._records)), read_environment(self._config.rootpath))
+        return RunReport(one_per_test(map(from_plain, self._records)), read_environment(self._config.rootpath))

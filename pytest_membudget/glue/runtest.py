@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from pytest_membudget.core.record import record_of, to_plain
-from pytest_membudget.glue.test_state import STATE, TestState
+from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
 from pytest_membudget.probes.meter import depth_below
@@ -51,6 +51,8 @@ class MeasurePlugin:
         state.test_outcome = outcome_after(state.test_outcome, report)
         if report.when == "teardown":
             del item.stash[STATE]
+        # With --setup-only there is nothing to tell.
+        if report.when == "teardown" and state.test_outcome != NOT_RUN:
             verdict = None if state.test_outcome == "skipped" else state.verdict
             record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker)
             setattr(report, RECORD, to_plain(record))

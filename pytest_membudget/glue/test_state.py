@@ -12,6 +12,7 @@ from pytest_membudget.core.resolution import ResolvedLimits
 from pytest_membudget.core.verdict import Verdict
 from pytest_membudget.probes.meter import Meter
 
+NOT_RUN = "not run"
 NO_BUDGET = Budget()
 NOTHING_MEASURED = Measurement()
 
@@ -21,6 +22,7 @@ class TestState:
     """The plan, then the figures, then the verdict of one test.
 
     ``begins_at_function`` says that measuring starts where pytest calls the test function, not where the phase begins.
+    ``own_markers`` counts the markers that the test had when its budget was read: a fixture may add some.
     """
 
     __test__ = False  # the name would have pytest collect it
@@ -31,7 +33,8 @@ class TestState:
     limits: ResolvedLimits = field(default_factory=dict)
     measurement: Measurement = NOTHING_MEASURED
     verdict: Verdict | None = None
-    test_outcome: str = "passed"
+    test_outcome: str = NOT_RUN
+    own_markers: int = 0
 
     @property
     def counts_fixtures(self) -> bool:

@@ -13,6 +13,7 @@ from pytest_membudget.core.verdict import Outcome
 
 NARROW = 100
 MOST_NAMED = 3
+LOST = "the process ended in the middle of the test"
 _WORDS = {
     Outcome.WITHIN: "within",
     Outcome.OVER_BUDGET: "OVER",
@@ -58,16 +59,17 @@ def table_lines(run: RunReport, style: Style, top: int) -> list[Line]:
     """Return the table: budgeted tests by headroom, the others by resident peak, ``top`` of these (0: all)."""
     if not run.records:
         return [Line("no test ran")]
-    return [*_budgeted_lines(run.budgeted, style), *_unbudgeted_lines(run.unbudgeted, style, top)]
+    return [*_budgeted_lines(run, style), *_unbudgeted_lines(run, style, top)]
 
 
-def _budgeted_lines(records: Sequence[TestRecord], style: Style) -> Iterator[Line]:
-    if records:
+def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
+    if run.budgeted:
         yield Line(_row("peak", "budget", "used".ljust(style.bar_width + 5), "outcome", "rss", "test"))
-    for record in records:
+    repeated = run.repeated
+    for record in run.budgeted:
         assert record.outcome is not None
         use, rss = record.use(record.tightest), record.use(Resource.RSS)
-        name = record.nodeid if record.tightest is Resource.RAM else f"{record.nodeid} ({record.tightest.value})"
+        name = _name(record, repeated) + ("" if record.tightest is Resource.RAM else f" ({record.tightest.value})")
         row = _row(
             _size(use.peak_bytes),
             _size(use.budget_bytes),
@@ -103,9 +105,15 @@ def _fit(name: str, room: int, style: Style) -> str:
     return style.ellipsis + name[len(name) - max(room - len(style.ellipsis), 1) :]
 
 
-def _unbudgeted_lines(records: Sequence[TestRecord], style: Style, top: int) -> Iterator[Line]:
+def _name(record: TestRecord, repeated: frozenset[str]) -> str:
+    return f"{record.nodeid} [{record.worker}]" if record.nodeid in repeated else record.nodeid
+
+
+def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
+    records = run.unbudgeted
     if not records:
         return
+    repeated = run.repeated
     largest = sorted(records, key=lambda record: (-(record.use(Resource.RSS).peak_bytes or 0), record.nodeid))
     shown = largest[:top] if top else largest
     heap = any(record.use(Resource.RAM).peak_bytes is not None for record in shown)
@@ -115,7 +123,7 @@ def _unbudgeted_lines(records: Sequence[TestRecord], style: Style, top: int) -> 
     for record in shown:
         row = f"{_size(record.use(Resource.RSS).peak_bytes):>8}  "
         row += f"{_size(record.use(Resource.RAM).peak_bytes):>8}  " if heap else ""
-        yield Line(row + _fit(record.nodeid, style.width - len(row), style))
+        yield Line(row + _fit(_name(record, repeated), style.width - len(row), style))
 
 
 def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
@@ -123,7 +131,7 @@ def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
     lines = [Line(_totals(run), "red" if run.count(Outcome.OVER_BUDGET) else None)] if run.budgeted else []
     lines += [Line(f"not judged, {reason}: {_named(names)}", "yellow") for reason, names in _reasons(run).items()]
     if lost:
-        lines.append(Line(f"no figure, the process ended in the middle of the test: {_named(lost)}", "red"))
+        lines.append(Line(f"no figure, {LOST}: {_named(lost)}", "red"))
     return lines
 
 
