@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pytest_membudget.core.attribution import CodeMap, Stack
 from pytest_membudget.core.ledger import Event
 from pytest_membudget.core.measurement import PythonAllocators
+from pytest_membudget.probes.tracker_lock import TrackerLock
 
 if TYPE_CHECKING:
     from memray import AllocationRecord, FileReader
@@ -47,6 +48,8 @@ class HeapCapture:
         self._owner = os.getpid()
         self._every_event = every_event
         self._mark_bytes = _MARK_BYTES[python_allocators]
+        self._stepped_aside = False
+        self._lock = TrackerLock(self._step_aside)
         try:
             import memray
         except ImportError as error:
@@ -79,6 +82,7 @@ class HeapCapture:
             self.path.unlink(missing_ok=True)
             other = "one Tracker" in str(failures[0])
             raise CaptureError(OTHER_TRACKER if other else f"memray cannot track ({failures[0]})")
+        self._lock.install()
 
     def _enter(self, failures: list[RuntimeError]) -> None:
         try:
@@ -86,8 +90,15 @@ class HeapCapture:
         except RuntimeError as error:
             failures.append(error)
 
+    def _step_aside(self) -> None:
+        self._stepped_aside = True
+        self._tracker.__exit__(None, None, None)
+
     def stop(self) -> None:
-        """End tracking."""
+        """End tracking, unless it has ended for a tracker of the test."""
+        self._lock.remove()
+        if self._stepped_aside:
+            return
         self._mark = bytearray(self._mark_bytes)
         self._tracker.__exit__(None, None, None)
         # Events are written as they come, so the mark is the last of them. Sums are written here and in no order: on a
@@ -104,6 +115,8 @@ class HeapCapture:
         """
         if os.getpid() != self._owner:
             raise CaptureError("this process was forked from the one that is measured")
+        if self._stepped_aside:
+            raise CaptureError(OWN_TRACKER)
         from memray import FileReader
 
         try:
@@ -118,11 +131,13 @@ class HeapCapture:
         if mark is None or not self._had_room:
             reader.close()
             raise CaptureError(
-                "memray's capture ends before the test did: the test stopped the tracker, or the disk was full"
+                "memray's capture ends before the test did: the test set a profiler of its own (sys.setprofile, "
+                "cProfile), or the disk was full"
             )
         return CaptureReading(reader, left, code_map, mark.tid, base_depth)
 
 
+OWN_TRACKER = "the test uses memray.Tracker itself, and memray allows one tracker at a time"
 OTHER_TRACKER = "another memray tracker is active in this process, and memray allows one at a time"
 
 
