@@ -45,6 +45,7 @@ class Meter:
 
     def start(self, base_depth: int) -> None:
         """Begin; ``base_depth`` counts the outermost frames of this thread that are no part of what is measured."""
+        self._resident.prepare()
         if isinstance(self._heap, HeapMeter):
             self._heap.start(base_depth)
         self._resident.start()

@@ -28,6 +28,9 @@ class KernelHighWater:
         self._before_exec_bytes: int | None = None
         self._owner = 0
 
+    def prepare(self) -> None:
+        """Nothing needs to be set up."""
+
     def reset(self) -> int:
         """Set the high-water mark to the present resident set; return it in bytes.
 

@@ -15,6 +15,9 @@ class HighWater(Protocol):
     source: str
     exact: bool
 
+    def prepare(self) -> None:
+        """Set up what sampling needs, before the heap is tracked."""
+
     def reset(self) -> int:
         """Set the mark to the present resident set; return it in bytes."""
 
@@ -38,6 +41,10 @@ class ResidentMeter:
     def __init__(self, high_water: HighWater) -> None:
         self._high_water = high_water
         self._open: list[_Stretch] = []
+
+    def prepare(self) -> None:
+        """Set up what a stretch will need; to be called before the heap is tracked."""
+        self._high_water.prepare()
 
     def start(self) -> None:
         """Begin a stretch; a failure is kept as the reason that ``stop`` gives."""

@@ -18,16 +18,19 @@ class SampledHighWater:
         self._read_bytes = read_bytes or _resident_bytes()
         self._peak_bytes = 0
         self._stopped = threading.Event()
-        self._finished = False
         self._thread: threading.Thread | None = None
 
-    def reset(self) -> int:
-        """Set the mark to the present resident set, see to it that a thread samples, and return the mark in bytes."""
-        self._peak_bytes = start_bytes = self._read_bytes()
+    def prepare(self) -> None:
+        """See to it that a thread samples."""
         if self._thread is None:
             self._stopped.clear()
             self._thread = threading.Thread(target=self._sample, name="membudget resident-set sampler", daemon=True)
             self._thread.start()
+
+    def reset(self) -> int:
+        """Set the mark to the present resident set, see to it that a thread samples, and return the mark in bytes."""
+        self.prepare()
+        self._peak_bytes = start_bytes = self._read_bytes()
         return start_bytes
 
     def high_water_bytes(self) -> int:

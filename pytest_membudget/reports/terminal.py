@@ -59,7 +59,7 @@ def table_lines(run: RunReport, style: Style, top: int) -> list[Line]:
     """Return the table: budgeted tests by headroom, the others by resident peak, ``top`` of these (0: all)."""
     if not run.records:
         return [Line("no test ran")]
-    return [*_budgeted_lines(run, style), *_unbudgeted_lines(run, style, top)]
+    return [*_budgeted_lines(run, style), *_unbudgeted_lines(run, style, top), *_sampled_lines(run)]
 
 
 def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
@@ -69,7 +69,7 @@ def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
     for record in run.budgeted:
         assert record.outcome is not None
         use, rss = record.use(record.tightest), record.use(Resource.RSS)
-        name = _name(record, repeated) + ("" if record.tightest is Resource.RAM else f" ({record.tightest.value})")
+        name = _name(record, repeated) + _aside(record.tightest, use)
         row = _row(
             _size(use.peak_bytes),
             _size(use.budget_bytes),
@@ -78,6 +78,14 @@ def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
             _size(rss.peak_bytes),
         )
         yield Line(row + _fit(name, style.width - len(row), style), _COLOURS.get(record.outcome, "yellow"))
+
+
+def _aside(resource: Resource, use: Use) -> str:
+    """Return what a reader must know about the figure: which resource it is of, and what it may have missed."""
+    notes = [] if resource is Resource.RAM else [resource.value]
+    if use.may_miss_bytes:
+        notes.append(f"may miss {format_size(use.may_miss_bytes)}")
+    return f" ({', '.join(notes)})" if notes else ""
 
 
 def _row(peak: str, budget: str, bar: str, outcome: str, rss: str, test: str = "") -> str:
@@ -124,6 +132,12 @@ def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
         row = f"{_size(record.use(Resource.RSS).peak_bytes):>8}  "
         row += f"{_size(record.use(Resource.RAM).peak_bytes):>8}  " if heap else ""
         yield Line(row + _fit(_name(record, repeated), style.width - len(row), style))
+
+
+def _sampled_lines(run: RunReport) -> Iterator[Line]:
+    sources = {use.source for record in run.records if not (use := record.use(Resource.RSS)).exact}
+    for source in sorted(filter(None, sources)):
+        yield Line(f"rss is read by {source}: a peak between two samples is not seen", "yellow")
 
 
 def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
