@@ -75,8 +75,6 @@ class HeapMeter:
         ``base_depth`` counts the outermost frames of this thread that are no part of what is measured.
         """
         self._base_depth = base_depth
-        if self._plan.python_allocators == "arenas":
-            self._note_free_pymalloc()
         self._begin_capture()
 
     def stop(self) -> HeapFigures:
@@ -106,24 +104,25 @@ class HeapMeter:
         self._begin_capture()
         return self._unavailable(self._failure) if self._failure else figures
 
-    def _note_free_pymalloc(self) -> None:
-        free_bytes = free_pymalloc_bytes()
-        if isinstance(free_bytes, Unavailable):
-            self._failure = f"python_allocators='arenas' cannot state its error bound: {free_bytes.reason}"
-        else:
-            self._may_miss_bytes = free_bytes
-
     def _begin_capture(self) -> None:
         if self._failure:
             return
         try:
             capture = HeapCapture(self._folder.new_file(), self._plan.python_allocators, self._plan.every_event)
             self._collector.collect()
+            if self._plan.python_allocators == "arenas":
+                self._note_free_pymalloc()
             capture.start()
         except (CaptureError, OSError) as error:
             self._failure = str(error)
         else:
             self._capture = capture
+
+    def _note_free_pymalloc(self) -> None:
+        free_bytes = free_pymalloc_bytes()
+        if isinstance(free_bytes, Unavailable):
+            raise CaptureError(f"python_allocators='arenas' cannot state its error bound: {free_bytes.reason}")
+        self._may_miss_bytes = max(self._may_miss_bytes, free_bytes)
 
     def _end_capture(self) -> None:
         """End the present capture and enter it in the ledger; between captures the meter's own work costs nobody."""

@@ -17,7 +17,8 @@ def free_pymalloc_bytes() -> int | Unavailable:
     """Return the bytes of pymalloc's arenas that no object occupies.
 
     New objects fill these before pymalloc asks for another arena, so this bounds from above by how much a peak that
-    counts arenas can be below the true one. Source: ``sys._debugmallocstats``, which prints to standard error.
+    counts arenas can be below the true one, as long as the measured code releases no objects that were there before
+    it: their place is filled as well. Source: ``sys._debugmallocstats``, which prints to standard error.
     """
     write_stats = getattr(sys, "_debugmallocstats", None)
     if write_stats is None:
