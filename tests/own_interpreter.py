@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,12 +21,21 @@ sys.stdout.write("result: " + json.dumps(result))
 """
 
 
-def in_own_interpreter(function: Callable[..., Result], *arguments: object) -> Result:
+def in_own_interpreter(
+    function: Callable[..., Result], *arguments: object, environment: Mapping[str, str] | None = None
+) -> Result:
     """Return what a module's function returns in a fresh interpreter; arguments and result are of JSON's types."""
     program = _PROGRAM.format(
         root=str(_ROOT), module=_importable_name(function), name=function.__name__, arguments=arguments
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **(environment or {})},
+    )
     printed, found, result = done.stdout.rpartition("result: ")
     assert found, f"exit status {done.returncode}\n{printed}\n{done.stderr}"
     value: Result = json.loads(result)
