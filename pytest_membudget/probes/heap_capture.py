@@ -10,8 +10,10 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_membudget.core.attribution import CodeMap, Stack
 from pytest_membudget.core.ledger import Event
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 
 # The mark that ``stop`` leaves: above pymalloc's 512 bytes where only malloc is tracked, else as small as can be.
 _MARK_BYTES = {"exact": 1, "arenas": 1024}
+
+_COMPRESSED = b"\x04\x22\x4d\x18"  # how an LZ4 frame begins
+_AMPLE_BYTES = 2**30
+_SPARE_BYTES = 2**20
+MOST_STACKS = 200
 
 
 class CaptureError(Exception):
@@ -57,7 +64,7 @@ class HeapCapture:
         kind = memray.FileFormat.ALL_ALLOCATIONS if every_event else memray.FileFormat.AGGREGATED_ALLOCATIONS
         try:
             self._tracker = memray.Tracker(
-                destination=memray.FileDestination(path, compress_on_exit=False),
+                destination=memray.FileDestination(path),
                 trace_python_allocators=python_allocators == "exact",
                 file_format=kind,
             )
@@ -103,7 +110,7 @@ class HeapCapture:
         self._tracker.__exit__(None, None, None)
         # Events are written as they come, so the mark is the last of them. Sums are written here and in no order: on a
         # disk that fills, the mark may be there while others are lost, and memray reads such a file without complaint.
-        self._had_room = self._every_event or _can_grow(self.path)
+        self._had_room = self._every_event or _has_room(self.path)
 
     def read(self, code_map: CodeMap, base_depth: int) -> CaptureReading:
         """Read what was tracked; the outermost ``base_depth`` frames of the thread that stopped are left out.
@@ -141,6 +148,13 @@ OWN_TRACKER = "the test uses memray.Tracker itself, and memray allows one tracke
 OTHER_TRACKER = "another memray tracker is active in this process, and memray allows one at a time"
 
 
+class Live(NamedTuple):
+    """Bytes that were live at one moment, and size and stack of the largest groups of them."""
+
+    bytes: int
+    largest: list[tuple[int, Stack]]
+
+
 @dataclass(frozen=True)
 class CaptureReading:
     """A capture that has been opened; usable until ``close``."""
@@ -157,17 +171,19 @@ class CaptureReading:
     def __exit__(self, *exc_info: object) -> None:
         self._reader.close()
 
-    def at_peak(self) -> list[tuple[int, Stack]]:
-        """Return size and stack of what was live at the high-water mark, without the measuring's own."""
-        return self._counted(self._reader.get_high_watermark_allocation_records(merge_threads=False))
+    def at_peak(self) -> Live:
+        """Return what was live at the high-water mark, without the measuring's own."""
+        return self._live(self._reader.get_high_watermark_allocation_records(merge_threads=False))
 
-    def left(self) -> list[tuple[int, Stack]]:
-        """Return size and stack of what was live at the end, without the measuring's own."""
-        return self._counted(self._left)
+    def left(self) -> Live:
+        """Return what was live at the end, without the measuring's own."""
+        return self._live(self._left)
 
-    def _counted(self, records: Iterable[AllocationRecord]) -> list[tuple[int, Stack]]:
-        pairs = [(record.size, self._stack(record)) for record in records]
-        return [(size, stack) for size, stack in pairs if not self._code_map.is_bookkeeping(size, stack)]
+    def _live(self, records: Iterable[AllocationRecord]) -> Live:
+        """Leave out the measuring's own allocations, and the test runner's."""
+        groups = [(record.size, self._stack(record)) for record in records]
+        counted = [(size, stack) for size, stack in groups if not self._code_map.is_bookkeeping(size, stack)]
+        return Live(sum(size for size, _ in counted), nlargest(MOST_STACKS, counted, key=itemgetter(0)))
 
     def events(self, own_thread_only: bool = False) -> Iterator[Event]:
         """Yield allocations and releases in order, without the measuring's own.
@@ -195,14 +211,19 @@ class CaptureReading:
         return tuple(frames[: max(kept, 0)])
 
 
-def _can_grow(path: Path) -> bool:
-    """Whether there is room for what memray asks for at a time, a tenth and a page; it passes over the zeros."""
+def _has_room(path: Path) -> bool:
+    """Whether sums are written whole here: compressing them, the last step, succeeded, with room to spare."""
+    import resource
+
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
-            file.write(bytes(path.stat().st_size // 8 + 8192))
+        filesystem = os.statvfs(path)
+        with path.open("rb") as file:
+            compressed = file.read(len(_COMPRESSED)) == _COMPRESSED
     except OSError:
-        return False
-    return True
+        return True  # then the file cannot be read either, which is the better reason
+    limit_bytes, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    unlimited = limit_bytes == resource.RLIM_INFINITY or limit_bytes >= _AMPLE_BYTES
+    return compressed and unlimited and filesystem.f_bavail * filesystem.f_frsize >= _SPARE_BYTES
 
 
 def _release_kinds() -> tuple[int, int, int]:

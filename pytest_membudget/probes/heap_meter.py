@@ -152,8 +152,8 @@ class HeapMeter:
         if self._failure or self._capture is None:
             return self._unavailable(self._failure or "tracking never began")
         with self._capture.read(self._code_map, self._base_depth) as reading:
-            at_peak, left = reading.at_peak(), reading.left()
-        return self._figures(sum(size for size, _ in at_peak), sum(size for size, _ in left), at_peak)
+            at_peak = reading.at_peak()
+            return self._figures(at_peak.bytes, reading.left().bytes, at_peak.largest)
 
     def _figures(self, peak_bytes: int, retained_bytes: int, at_peak: Iterable[tuple[int, Stack]]) -> HeapFigures:
         reading = Reading(peak_bytes, self._plan.source, may_miss_bytes=self._may_miss_bytes)
