@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import pytest
 JSON = "run.json"
 MIB = 2**20
 Plain = dict[str, Any]
+_HEADING = re.compile(r"_{3,} (?:ERROR at (?:setup|teardown) of )?(?P<name>\S.*?) _{3,}")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,21 @@ class Run:
     def tests(self) -> dict[str, Plain]:
         """The records of the JSON report by the part of the node id after the file."""
         return {test["nodeid"].partition("::")[2]: test for test in self.document["tests"]}
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """What pytest prints under the heading of each failure and error."""
+        found: dict[str, list[str]] = {}
+        name = None
+        for line in self.lines:
+            if heading := _HEADING.fullmatch(line):
+                name = heading["name"]
+                found[name] = []
+            elif line.startswith("==="):
+                name = None
+            elif name is not None and line.strip():
+                found[name].append(line)
+        return {name: "\n".join(text) for name, text in found.items()}
 
     @property
     def outcomes(self) -> dict[str, str | None]:

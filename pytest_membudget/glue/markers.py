@@ -71,9 +71,24 @@ def _nearest_marks(item: pytest.Item) -> Iterator[tuple[pytest.Mark, str]]:
     place = _place(item)
     for mark in own:
         yield mark, f"on a parameter of {item.nodeid} ({place})"
-    for node, mark in item.iter_markers_with_node():
+    for mark in item.own_markers:
         if not any(mark is seen for seen in own):
-            yield mark, f"on {item.nodeid} ({place})" if node is item else f"on {_enclosing(node.nodeid, node)}"
+            yield mark, f"on {item.nodeid} ({place})"
+    for node in reversed(item.listchain()[:-1]):
+        for mark in _by_class(node.own_markers, node):
+            yield mark, f"on {_enclosing(node.nodeid, node)}"
+
+
+def _by_class(marks: list[pytest.Mark], node: object) -> list[pytest.Mark]:
+    """Put the marks of a class before those of its bases: pytest itself ranks them the other way round."""
+    if not isinstance(node, pytest.Class) or len(marks) < 2:
+        return marks
+    depths: dict[int, int] = {}
+    for depth, cls in enumerate(node.obj.__mro__):
+        of_class = cls.__dict__.get("pytestmark", ())
+        for mark in of_class if isinstance(of_class, list) else [of_class]:
+            depths.setdefault(id(getattr(mark, "mark", mark)), depth)
+    return sorted(marks, key=lambda mark: depths.get(id(mark), 0))
 
 
 def _place(item: pytest.Item) -> str:
