@@ -125,6 +125,12 @@ class Project:
         result = self._pytester.run(*interpreter, "-m", "pytest", *loaded, *args, stdin=stdin, timeout=120)
         return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self.path / JSON)
 
+    def run_here(self, *args: str) -> Run:
+        """Run pytest in this process: quick, for runs that measure nothing."""
+        self._environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        result = self._pytester.runpytest_inprocess("-p", "membudget", *args)
+        return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self.path / JSON)
+
     def measure(self, *args: str, **how: Any) -> Run:
         """Run pytest with the JSON report, from which the figures can be read."""
         return self.run(f"--membudget-json={JSON}", *args, **how)
