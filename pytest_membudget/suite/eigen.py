@@ -19,8 +19,9 @@ def leading_eigenpairs(matrix: NDArray[Any], k: int) -> tuple[NDArray[Any], NDAr
     ``numpy.linalg.eigh`` turns a float32 matrix into float64 and needs ten times its bytes. Here a block of k
     + 16 vectors is filtered by Chebyshev polynomials that are small on the unwanted part of the spectrum,
     made orthonormal, and rotated to the best approximations it contains, until the residuals are at the
-    rounding level or the sum of the eigenvalues stands still. (Subspace iteration with Chebyshev
-    acceleration: Rutishauser 1970; Zhou and Saad 2007.)
+    rounding level or the sum of the eigenvalues stands still. Eigenvectors whose values differ by less than
+    a thousandth may come out mixed with one another, at next to no cost in the sum. (Subspace iteration with
+    Chebyshev acceleration: Rutishauser 1970; Zhou and Saad 2007.)
 
     Parameters
     ----------

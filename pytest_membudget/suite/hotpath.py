@@ -17,6 +17,10 @@ BLAS_BYTES = MIB // 2
 # That, and one arena of CPython's small-object allocator.
 SLACK_BYTES = MIB + BLAS_BYTES
 
+# What numpy may keep of the small arrays that a call has dropped: it holds up to seven freed blocks of each size
+# below a kilobyte, for the next array of that size.
+KEPT_BYTES = 256 * KIB
+
 Sizes = Mapping[str, int]
 
 

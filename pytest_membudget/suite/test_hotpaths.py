@@ -8,7 +8,7 @@ import pytest
 
 from pytest_membudget.suite.catalogue import CASES
 from pytest_membudget.suite.free_ram import shortage
-from pytest_membudget.suite.hotpath import KIB, Case
+from pytest_membudget.suite.hotpath import KEPT_BYTES, Case
 
 every_case = pytest.mark.parametrize(
     "case", [pytest.param(case, id=str(case), marks=getattr(pytest.mark, case.label)) for case in CASES]
@@ -31,7 +31,7 @@ def naive_fits(case: Case) -> None:
 
 @every_case
 @pytest.mark.usefixtures("lean_fits")
-@pytest.mark.membudget(ram=lambda case: case.budget_bytes, retained="64KiB")
+@pytest.mark.membudget(ram=lambda case: case.budget_bytes, retained=KEPT_BYTES)
 def test_lean_within_budget(case: Case, inputs: dict[str, Any]) -> None:
     """The lean form needs no more than its byte formula and a little air."""
     case.path.lean(**inputs)
@@ -64,5 +64,5 @@ def test_lean_keeps_only_its_result(case: Case, inputs: dict[str, Any], membudge
     with membudget.track() as region:
         result = case.path.lean(**inputs)
 
-    assert region.ram_left_bytes <= case.footprint.output_bytes + 64 * KIB
+    assert region.ram_left_bytes <= case.footprint.output_bytes + KEPT_BYTES
     del result

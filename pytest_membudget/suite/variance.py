@@ -35,7 +35,7 @@ class ClusterMoments:
         members = labels == np.arange(len(self._counts))[:, None]
         self._sums += members.astype(centred.dtype) @ centred
         self._counts += members.sum(axis=1)
-        self._squares += float(np.einsum("nd,nd->n", centred, centred).sum(dtype=np.float64))
+        self._squares += float(np.square(centred, out=centred).sum())
 
     def ratio(self) -> float:
         """Sum of squares within the clusters over that about the mean of all; NaN if there is no variance."""
