@@ -74,6 +74,7 @@ class ScriptedHighWater:
 
     sizes_bytes: list[int]
     mark_bytes: int = 0
+    prepared: bool = False
     closed: bool = False
     failure: OSError | None = None
     _now_bytes: int = field(default=0)
@@ -83,6 +84,10 @@ class ScriptedHighWater:
         for _ in range(steps):
             self._now_bytes = self.sizes_bytes.pop(0)
             self.mark_bytes = max(self.mark_bytes, self._now_bytes)
+
+    def prepare(self) -> None:
+        """Remember that it was asked to."""
+        self.prepared = True
 
     def reset(self) -> int:
         """Set the mark to the present size."""

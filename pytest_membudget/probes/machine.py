@@ -18,12 +18,11 @@ def total_ram_bytes(proc_cgroup: Path = _PROC, cgroup_root: Path = _CGROUP_ROOT)
 def _cgroup_limits(proc_cgroup: Path, cgroup_root: Path) -> list[int]:
     """Return the memory limits of the cgroup and of all that enclose it, cgroup v2 and v1."""
     try:
-        lines = proc_cgroup.read_text().splitlines()
+        lines = proc_cgroup.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return []
     files: list[Path] = []
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
         if not controllers:
             files += _upwards(cgroup_root, path, "memory.max")
         elif "memory" in controllers.split(","):

@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+if sys.platform == "win32":
+    pytest.skip("memray does not exist for Windows", allow_module_level=True)
+
 from pytest_membudget.core.attribution import CodeMap
 from pytest_membudget.core.measurement import Reading, Unavailable
 from pytest_membudget.probes import pymalloc

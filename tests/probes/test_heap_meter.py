@@ -9,9 +9,13 @@ import sys
 import threading
 from pathlib import Path
 
-import memray
 import numpy as np
 import pytest
+
+if sys.platform == "win32":
+    pytest.skip("memray does not exist for Windows", allow_module_level=True)
+
+import memray
 
 from pytest_membudget.core.ledger import Span
 from pytest_membudget.core.measurement import Reading, Unavailable
