@@ -11,7 +11,7 @@ INTERVAL_SECONDS = 0.005
 class SampledHighWater:
     """Samples the resident set of this process with psutil between ``reset`` and ``close``."""
 
-    source = "psutil, sampled"
+    source = "psutil"
     exact = False
 
     def __init__(self, read_bytes: Callable[[], int] | None = None) -> None:

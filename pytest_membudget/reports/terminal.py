@@ -137,7 +137,7 @@ def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
 def _sampled_lines(run: RunReport) -> Iterator[Line]:
     sources = {use.source for record in run.records if not (use := record.use(Resource.RSS)).exact}
     for source in sorted(filter(None, sources)):
-        yield Line(f"rss is read by {source}: a peak between two samples is not seen", "yellow")
+        yield Line(f"rss is sampled by {source}: a peak between two samples is not seen", "yellow")
 
 
 def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
