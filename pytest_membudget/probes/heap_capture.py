@@ -30,6 +30,7 @@ _MARK_BYTES = {"exact": 1, "arenas": 1024}
 _COMPRESSED = b"\x04\x22\x4d\x18"  # how an LZ4 frame begins
 _AMPLE_BYTES = 2**30
 _SPARE_BYTES = 2**20
+_MOST_COMPRESSION = 255  # what LZ4 can reach at best
 MOST_STACKS = 200
 
 
@@ -223,7 +224,10 @@ def _has_room(path: Path) -> bool:
         return True  # then the file cannot be read either, which is the better reason
     limit_bytes, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     unlimited = limit_bytes == resource.RLIM_INFINITY or limit_bytes >= _AMPLE_BYTES
-    return compressed and unlimited and filesystem.f_bavail * filesystem.f_frsize >= _SPARE_BYTES
+    # The plain file took room that is free again: there must be more than it can have been, and the tenth that memray
+    # asks for when it grows one.
+    spare_bytes = max(_SPARE_BYTES, 1.2 * _MOST_COMPRESSION * path.stat().st_size)
+    return compressed and unlimited and filesystem.f_bavail * filesystem.f_frsize >= spare_bytes
 
 
 def _release_kinds() -> tuple[int, int, int]:
