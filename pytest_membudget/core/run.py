@@ -23,10 +23,10 @@ class Environment:
 
 @dataclass(frozen=True)
 class RunReport:
-    """The records of one run, in the order in which the tests ended."""
+    """The records of one run, in the order in which the tests ended; files name the environment as well."""
 
     records: tuple[TestRecord, ...]
-    environment: Environment
+    environment: Environment | None = None
 
     @property
     def budgeted(self) -> tuple[TestRecord, ...]:
@@ -62,9 +62,11 @@ def one_per_test(records: Iterable[TestRecord]) -> tuple[TestRecord, ...]:
     attempts: dict[tuple[str, str | None], list[TestRecord]] = {}
     for record in records:
         attempts.setdefault((record.nodeid, record.worker), []).append(record)
-    return tuple(
-        replace(min(several, key=_badness), test_outcome=several[-1].test_outcome) for several in attempts.values()
-    )
+    return tuple(several[0] if len(several) == 1 else _worst(several) for several in attempts.values())
+
+
+def _worst(attempts: list[TestRecord]) -> TestRecord:
+    return replace(min(attempts, key=_badness), test_outcome=attempts[-1].test_outcome)
 
 
 def _badness(record: TestRecord) -> int:

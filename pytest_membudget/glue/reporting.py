@@ -10,10 +10,7 @@ from pytest_membudget.core.record import Plain, TestRecord, from_plain, to_plain
 from pytest_membudget.core.run import RunReport, one_per_test
 from pytest_membudget.glue.options import Settings
 from pytest_membudget.glue.runtest import RECORD
-from pytest_membudget.reports.json_report import render_json
 from pytest_membudget.reports.terminal import LOST, Line, Style, summary_lines, table_lines
-from pytest_membudget.store.atomic_file import write_atomically
-from pytest_membudget.store.environment import read_environment
 
 
 class ReportPlugin:
@@ -40,8 +37,13 @@ class ReportPlugin:
         """Write the files; a failure is said and shows in the exit status, and the verdicts stand."""
         if self._settings.json_path is None or self._config.option.collectonly:
             return
+        from pytest_membudget.reports.json_report import render_json
+        from pytest_membudget.store.atomic_file import write_atomically
+        from pytest_membudget.store.environment import read_environment
+
+        run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
         try:
-            write_atomically(self._settings.json_path, render_json(self._run()))
+            write_atomically(self._settings.json_path, render_json(run))
         except OSError as error:
             where = self._settings.json_path
             self._notes.append(Line(f"--membudget-json: {str(where)!r} cannot be written ({error.strerror})", "red"))
@@ -52,7 +54,7 @@ class ReportPlugin:
         """Show the table if it was asked for, and what nobody may miss in any case."""
         if self._config.option.collectonly:
             return
-        run = self._run()
+        run = RunReport(self._one_per_test())
         table = table_lines(run, self._style(), self._settings.top) if self._settings.report else []
         lines = [*table, *summary_lines(run, self._lost), *self._notes]
         if lines:
@@ -64,5 +66,5 @@ class ReportPlugin:
         encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"
         return Style(self._config.get_terminal_writer().fullwidth, encoding.lower().startswith("utf"))
 
-    def _run(self) -> RunReport:
-        return RunReport(one_per_test(map(from_plain, self._records)), read_environment(self._config.rootpath))
+    def _one_per_test(self) -> tuple[TestRecord, ...]:
+        return one_per_test(map(from_plain, self._records))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from resource import RUSAGE_SELF, getrusage
+from resource import RUSAGE_SELF, getpagesize, getrusage
 
 _STATUS = "/proc/self/status"
+_STATM = "/proc/self/statm"
+PAGE_BYTES = getpagesize()
 _CLEAR_REFS = "/proc/self/clear_refs"
 _RESET_PEAK = b"5"
 _HIGH_WATER = re.compile(rb"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
@@ -39,6 +41,9 @@ class KernelHighWater:
         OSError
             Where the kernel does not let a process reset its mark.
         """
+        mark_bytes = self.high_water_bytes()
+        if mark_bytes <= self._resident_bytes():
+            return mark_bytes  # as after a reset, which costs more than all the rest
         descriptor = os.open(_CLEAR_REFS, os.O_WRONLY)
         try:
             os.write(descriptor, _RESET_PEAK)
@@ -57,20 +62,27 @@ class KernelHighWater:
         usage_bytes = getrusage(RUSAGE_SELF).ru_maxrss * 1024
         if self._before_exec_bytes is not None and usage_bytes > self._before_exec_bytes and self._owner == os.getpid():
             return usage_bytes
-        status_bytes = self._read_status()
+        status_bytes = self._high_water_in_status()
         # At most the mark if the two agree, exactly ``usage_bytes`` if they do not. A fork starts a new account.
         self._before_exec_bytes, self._owner = usage_bytes, os.getpid()
         return status_bytes
 
-    def _read_status(self) -> int:
-        descriptor = os.open(_STATUS, os.O_RDONLY)
-        try:
-            length = os.readv(descriptor, self._buffers)
-        finally:
-            os.close(descriptor)
+    def _high_water_in_status(self) -> int:
+        length = self._read(_STATUS)
         if found := _HIGH_WATER.search(self._buffers[0], 0, length):
             return int(found[1]) * 1024
         raise OSError(f"{_STATUS} has no VmHWM")
+
+    def _resident_bytes(self) -> int:
+        length = self._read(_STATM)
+        return int(self._buffers[0][:length].split(None, 2)[1]) * PAGE_BYTES
+
+    def _read(self, path: str) -> int:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            return os.readv(descriptor, self._buffers)
+        finally:
+            os.close(descriptor)
 
     def close(self) -> None:
         """Nothing is held open."""

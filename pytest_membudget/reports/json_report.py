@@ -15,6 +15,7 @@ FORMAT = 1
 def render_json(run: RunReport) -> str:
     """Return the run in the format that ``run.schema.json`` describes; all sizes are bytes."""
     environment = run.environment
+    assert environment is not None, "a file without its environment compares with nothing"
     document = {
         "format": FORMAT,
         "tool": dict(environment.tools),
