@@ -17,6 +17,8 @@ _HIGH_WATER = re.compile(rb"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
 class KernelHighWater:
     """Resets ``VmHWM`` (proc(5), clear_refs) and reads it, through getrusage(2) where that tells the same.
 
+    Making one raises OSError where the kernel does not let a process reset its mark.
+
     ``ru_maxrss`` costs a tenth of reading ``/proc/self/status``. It is the larger of ``VmHWM`` and of what the process
     had used before its last exec, a constant that is found out once: any value above it is ``VmHWM`` itself.
     """
@@ -29,6 +31,7 @@ class KernelHighWater:
         self._buffers = (bytearray(8192),)
         self._before_exec_bytes: int | None = None
         self._owner = 0
+        self._write_reset()
 
     def prepare(self) -> None:
         """Nothing needs to be set up."""
@@ -44,11 +47,7 @@ class KernelHighWater:
         mark_bytes = self.high_water_bytes()
         if mark_bytes <= self._resident_bytes():
             return mark_bytes  # as after a reset, which costs more than all the rest
-        descriptor = os.open(_CLEAR_REFS, os.O_WRONLY)
-        try:
-            os.write(descriptor, _RESET_PEAK)
-        finally:
-            os.close(descriptor)
+        self._write_reset()
         return self.high_water_bytes()
 
     def high_water_bytes(self) -> int:
@@ -66,6 +65,13 @@ class KernelHighWater:
         # At most the mark if the two agree, exactly ``usage_bytes`` if they do not. A fork starts a new account.
         self._before_exec_bytes, self._owner = usage_bytes, os.getpid()
         return status_bytes
+
+    def _write_reset(self) -> None:
+        descriptor = os.open(_CLEAR_REFS, os.O_WRONLY)
+        try:
+            os.write(descriptor, _RESET_PEAK)
+        finally:
+            os.close(descriptor)
 
     def _high_water_in_status(self) -> int:
         length = self._read(_STATUS)

@@ -87,8 +87,6 @@ def _kernel_high_water() -> HighWater | None:
     try:
         from pytest_membudget.probes.resident_kernel import KernelHighWater
 
-        high_water = KernelHighWater()
-        high_water.reset()
+        return KernelHighWater()
     except (ImportError, OSError):
         return None
-    return high_water
