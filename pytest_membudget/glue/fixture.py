@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
+from pytest_membudget.core.measurement import Unavailable
 from pytest_membudget.core.region import Region
 from pytest_membudget.glue.test_state import STATE
 from pytest_membudget.glue.toolbox import Toolbox
@@ -61,6 +63,16 @@ class Tracked:
 
     def __exit__(self, *exc_info: object) -> None:
         self._membudget._close(self._region, self._meter)
+
+
+class MembudgetOff:
+    """What the fixture gives when the plugin is off: regions without figures, so that no assertion on one passes."""
+
+    def track(self) -> AbstractContextManager[Region]:
+        """Run the ``with`` block; reading a figure afterwards raises ``NotMeasuredError``."""
+        region, off = Region(), Unavailable("membudget is off (--no-membudget, or membudget = false in the ini file)")
+        region.settle(off, off, off, off, (), 0.0)
+        return nullcontext(region)
 
 
 def new_membudget(item: pytest.Item, toolbox: Toolbox) -> Membudget:

@@ -13,7 +13,7 @@ from pytest_membudget.glue.options import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_membudget.glue.fixture import Membudget
+    from pytest_membudget.glue.fixture import Membudget, MembudgetOff
     from pytest_membudget.glue.planning import PlanPlugin
     from pytest_membudget.glue.runtest import MeasurePlugin, Wrapper
     from pytest_membudget.glue.toolbox import Toolbox
@@ -103,7 +103,14 @@ class RunPlugin:
 
 
 class OffPlugin:
-    """Says that nothing was judged."""
+    """Says that nothing was judged, and keeps tests that use the fixture collectable."""
+
+    @pytest.fixture
+    def membudget(self) -> MembudgetOff:
+        """Run regions without measuring them: the plugin is off."""
+        from pytest_membudget.glue.fixture import MembudgetOff
+
+        return MembudgetOff()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """One line, so that a run without budgets never looks like one that kept them."""

@@ -93,7 +93,7 @@ def test_without_the_ini_key_the_markers_are_nobodys(project: Project) -> None:
 
 
 def test_both_kinds_of_marker_on_one_test(project: Project) -> None:
-    """Each is a budget: the nearest one that speaks of a resource counts, and one of equal nearness that comes first."""
+    """Each is a budget: of each resource the nearest marker that speaks of it counts."""
     project.write("""
         import pytest
 
