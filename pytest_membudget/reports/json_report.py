@@ -38,4 +38,6 @@ def render_json(run: RunReport) -> str:
             to_plain(record) for record in sorted(run.records, key=lambda record: (record.nodeid, record.worker or ""))
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    # A file name that is no valid text puts lone surrogates into node ids, which UTF-8 cannot hold but JSON can escape.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

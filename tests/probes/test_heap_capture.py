@@ -250,7 +250,7 @@ def test_disk_that_fills_with_events(tmp_path: Path, limit_kib: int) -> None:
 def measure_with_that_much_room(spare_bytes: int, folder: str) -> str:
     """Measure where the filesystem says that so much is free; return the reason that there is no figure, if so."""
     real = os.statvfs
-    os.statvfs = lambda path: os.statvfs_result((1, 1, 1, 1, spare_bytes, *real(path)[5:]))  # type: ignore[assignment]
+    os.statvfs = lambda path: os.statvfs_result((1, 1, 1, 1, spare_bytes, *real(path)[5:]))
     return str(measure_on_a_disk_of(1024 * MIB, folder, False))
 
 
