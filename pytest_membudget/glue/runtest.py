@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import pytest
 
@@ -19,21 +19,25 @@ Wrapper = Generator[None, object, object]
 class MeasurePlugin:
     """Measures the call phase of every test, and puts the test's record on its last report."""
 
-    def __init__(self, toolbox: Toolbox, judge: Judge, worker: str | None) -> None:
+    def __init__(
+        self, toolbox: Toolbox, judge: Judge, worker: str | None, plan_late: Callable[[pytest.Item], None]
+    ) -> None:
         self._toolbox = toolbox
         self._judge = judge
         self._worker = worker
+        self._plan_late = plan_late
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Wrapper:
         """Measure the call phase, and fail it when it is over budget."""
         state = item.stash.get(STATE, None)
         if state is None:
-            state = item.stash[STATE] = TestState(self._toolbox.resident_only)
+            self._plan_late(item)
+            state = item.stash.setdefault(STATE, TestState(self._toolbox.resident_only))
         if state.counts_fixtures:
             return (yield)
         if not state.begins_at_function:
-            state.meter.start(depth_below(0))
+            state.meter.start(depth_below(0) if state.meter.measures_heap else 0)
         try:
             result = yield
         finally:
@@ -46,7 +50,10 @@ class MeasurePlugin:
         """Follow what the test comes to; the last report carries the record, as JSON's own types."""
         report = yield
         state = item.stash.get(STATE, None)
+        if state is None and report.when == "setup" and report.passed:
+            return report
         if state is None:
+            # Setup failed or was skipped before anything was planned.
             state = item.stash[STATE] = TestState(self._toolbox.resident_only)
         state.test_outcome = outcome_after(state.test_outcome, report)
         if report.when == "teardown":

@@ -11,7 +11,7 @@ from pytest_membudget.glue.options import Settings
 
 # The rest is imported when a test first calls for it: most runs of most suites budget nothing, and pay for nothing.
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytest_membudget.glue.fixture import Membudget, MembudgetOff
     from pytest_membudget.glue.planning import PlanPlugin
@@ -31,6 +31,8 @@ class RunPlugin:
         self._toolbox: Toolbox | None = None
         self._measuring: MeasurePlugin | None = None
         self._planning: PlanPlugin | None = None
+        self._watch = WatchPlugin(settings, self._start_measuring)
+        config.pluginmanager.register(self._watch, "membudget-watch")
 
     def pytest_sessionstart(self) -> None:
         """Report from the start where that was asked for, or where other processes measure."""
@@ -43,16 +45,6 @@ class RunPlugin:
             self._start_planning()
         elif self._settings.wants_every_test:
             self._start_measuring()
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Wrapper:
-        """Stand by for a marker that a fixture adds; the one hook that a suite without budgets pays for."""
-        if self._planning is not None or not has_budget(item, self._settings):
-            return (yield)
-        fresh = self._measuring is None
-        self._start_planning().take_late(item)
-        # Hooks that were registered just now are not called for a phase that has begun already.
-        return (yield from self._start_measuring().pytest_runtest_call(item)) if fresh else (yield)
 
     @pytest.fixture
     def membudget(self, request: pytest.FixtureRequest) -> Iterator[Membudget]:
@@ -80,7 +72,9 @@ class RunPlugin:
 
         if self._measuring is None:
             self._start_reporting()
-            self._measuring = MeasurePlugin(self._tools(), Judge(self._settings.missing_fails), self._worker)
+            judge = Judge(self._settings.missing_fails)
+            self._measuring = MeasurePlugin(self._tools(), judge, self._worker, self._plan_late)
+            self._config.pluginmanager.unregister(self._watch)
             self._config.pluginmanager.register(self._measuring, "membudget-measure")
         return self._measuring
 
@@ -94,12 +88,33 @@ class RunPlugin:
             self._config.pluginmanager.register(self._planning, "membudget-plan")
         return self._planning
 
+    def _plan_late(self, item: pytest.Item) -> None:
+        """Plan for a test that came by its marker while it was set up, in a run that knew of no budget before."""
+        if self._planning is None and has_budget(item, self._settings):
+            self._start_planning().take_late(item)
+
     def _start_reporting(self) -> None:
         from pytest_membudget.glue.reporting import ReportPlugin
 
         plugins = self._config.pluginmanager
         if self._worker is None and not plugins.has_plugin("membudget-report"):
             plugins.register(ReportPlugin(self._config, self._settings), "membudget-report")
+
+
+class WatchPlugin:
+    """Stands by for a marker that a fixture adds: the one hook per test that a suite without budgets pays for."""
+
+    def __init__(self, settings: Settings, start_measuring: Callable[[], MeasurePlugin]) -> None:
+        self._settings = settings
+        self._start_measuring = start_measuring
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Wrapper:
+        """Begin to measure with this very test if it has come by a budget."""
+        if not has_budget(item, self._settings):
+            return (yield)
+        # Hooks that are registered now are not called for a phase that has begun already.
+        return (yield from self._start_measuring().pytest_runtest_call(item))
 
 
 class OffPlugin:
