@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import sysconfig
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +24,16 @@ from pytest_membudget.probes.resident_meter import new_resident_meter
 FIXTURE = "membudget"
 _HEAP = (Resource.RAM, Resource.RETAINED)
 # What pytest and unittest run between our hook and the test, and what that calls in turn.
-_STDLIB_HARNESS = ("unittest/case.py", "contextlib.py", "inspect.py", "pathlib.py", "functools.py")
+_STDLIB_HARNESS = (
+    "unittest/case.py",
+    "contextlib.py",
+    "inspect.py",
+    "pathlib.py",
+    "functools.py",
+    "logging/__init__.py",
+)
+# What a worker says to its controller between the phases of a test, and what its receiving thread takes in.
+_WORKER_PACKAGES = ("execnet", "xdist")
 
 
 @dataclass
@@ -96,5 +106,11 @@ def _code_map(rootpath: Path) -> CodeMap:
             *(f"{folder}/" for folder in sorted(harness_packages)),
             *(f"{stdlib}/{name}" for name in _STDLIB_HARNESS),
         ),
-        own=tuple(f"{package / ring}/" for ring in ("core", "probes", "glue")),
+        own=(*(f"{package / ring}/" for ring in ("core", "probes", "glue")), *_loaded(_WORKER_PACKAGES)),
     )
+
+
+def _loaded(packages: tuple[str, ...]) -> list[str]:
+    """Return the folders of those packages that are in use."""
+    modules = [module for name in packages if (module := sys.modules.get(name))]
+    return [f"{Path(module.__file__).parent}/" for module in modules if module.__file__]
