@@ -114,7 +114,7 @@ def _fit(name: str, room: int, style: Style) -> str:
 
 
 def _name(record: TestRecord, repeated: frozenset[str]) -> str:
-    return f"{record.nodeid} [{record.worker}]" if record.nodeid in repeated else record.nodeid
+    return f"{record.nodeid} [{record.worker}]" if record.worker and record.nodeid in repeated else record.nodeid
 
 
 def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
