@@ -39,8 +39,8 @@ class Run:
 
     @property
     def last_line(self) -> str:
-        """Pytest's own count of outcomes, without the time."""
-        return self.lines[-1].strip("= ").rpartition(" in ")[0]
+        """Pytest's own count of outcomes, without the time and without warnings of other plugins."""
+        return re.sub(r", \d+ warnings?", "", self.lines[-1].strip("= ").rpartition(" in ")[0])
 
     @property
     def section(self) -> list[str]:
