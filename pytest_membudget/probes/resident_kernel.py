@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from resource import RUSAGE_SELF, getpagesize, getrusage
+from resource import RUSAGE_SELF, getrusage
 
 _STATUS = "/proc/self/status"
-_STATM = "/proc/self/statm"
-PAGE_BYTES = getpagesize()
 _CLEAR_REFS = "/proc/self/clear_refs"
 _RESET_PEAK = b"5"
 _HIGH_WATER = re.compile(rb"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
@@ -44,9 +42,6 @@ class KernelHighWater:
         OSError
             Where the kernel does not let a process reset its mark.
         """
-        mark_bytes = self.high_water_bytes()
-        if mark_bytes <= self._resident_bytes():
-            return mark_bytes  # as after a reset, which costs more than all the rest
         self._write_reset()
         return self.high_water_bytes()
 
@@ -74,21 +69,14 @@ class KernelHighWater:
             os.close(descriptor)
 
     def _high_water_in_status(self) -> int:
-        length = self._read(_STATUS)
+        descriptor = os.open(_STATUS, os.O_RDONLY)
+        try:
+            length = os.readv(descriptor, self._buffers)
+        finally:
+            os.close(descriptor)
         if found := _HIGH_WATER.search(self._buffers[0], 0, length):
             return int(found[1]) * 1024
         raise OSError(f"{_STATUS} has no VmHWM")
-
-    def _resident_bytes(self) -> int:
-        length = self._read(_STATM)
-        return int(self._buffers[0][:length].split(None, 2)[1]) * PAGE_BYTES
-
-    def _read(self, path: str) -> int:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            return os.readv(descriptor, self._buffers)
-        finally:
-            os.close(descriptor)
 
     def close(self) -> None:
         """Nothing is held open."""
