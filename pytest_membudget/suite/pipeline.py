@@ -19,7 +19,7 @@ from pytest_membudget.suite.context import (
 from pytest_membudget.suite.eigen import GUARD_VECTORS
 from pytest_membudget.suite.hotpath import Footprint, HotPath
 from pytest_membudget.suite.normalization import ColumnMoments, naive_normalize, normalize
-from pytest_membudget.suite.pca import Components, naive_fit, naive_project, project, reference_project
+from pytest_membudget.suite.pca import PROJECTED_ROWS, Components, naive_fit, naive_project, project, reference_project
 from pytest_membudget.suite.pca_windows import fit_windows
 from pytest_membudget.suite.variance import ClusterMoments, naive_variance_ratio, reference_variance_ratio
 from pytest_membudget.suite.vq import assign_clusters, naive_assign_clusters, reference_distances
@@ -42,8 +42,9 @@ def unexplained_variance(
 ) -> NDArray[np.float64]:
     """Variance of the step after each window that is left within clusters of windows, per split and kind of feature.
 
-    The windows are never laid out: the basis comes from the rows that they share, and features, clusters and steps
-    are made, used and dropped one block of rows at a time. Nothing of a split is held but the latents themselves.
+    The windows are never laid out: the basis comes from the rows that they share, and features, clusters and
+    steps are made, used and dropped one block of rows at a time. Nothing of a split is held but the latents
+    themselves.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def unexplained_variance(
 
     Bytes
     -----
-    4 (W D)^2 + max(2,048 (W D + 8 D), 50 (k + 16) W D) in float32, whatever F.
+    max(4 (W D)^2 + 50 (k + 16) W D, 1,024 W D + 2,048 (6 D + 2 k) + 32 K (128 + D)) in float32, whatever F.
 
     Raises
     ------
@@ -179,7 +180,7 @@ def _footprint(frames: int, window: int, d: int, clusters: int, k: int) -> Footp
     rows, columns = frames - window, window * d
     basis = 4 * (k + 1) * columns
     fitting = 4 * columns**2 + 50 * (k + GUARD_VECTORS) * columns
-    scoring = 4 * BLOCK_ROWS * (columns + 6 * d + 2 * k) + 4 * 1024 * clusters + 32 * clusters * d
+    scoring = 4 * PROJECTED_ROWS * columns + 4 * BLOCK_ROWS * (6 * d + 2 * k) + 4 * 1024 * clusters + 32 * clusters * d
     return Footprint(
         input_bytes=8 * frames * d,
         output_bytes=32,

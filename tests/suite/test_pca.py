@@ -10,7 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from pytest_membudget.suite.hotpath import relative_error
-from pytest_membudget.suite.pca import BLOCK_ROWS, fit, project, reference_fit, reference_project, shortfall
+from pytest_membudget.suite.pca import (
+    BLOCK_ROWS,
+    PROJECTED_ROWS,
+    fit,
+    project,
+    reference_fit,
+    reference_project,
+    shortfall,
+)
 
 
 def _data(n: int, d: int = 20, k: int = 3) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -20,7 +28,7 @@ def _data(n: int, d: int = 20, k: int = 3) -> tuple[NDArray[Any], NDArray[Any], 
     return x, rng.standard_normal(d, np.float32), np.ascontiguousarray(basis, np.float32)
 
 
-@pytest.mark.parametrize("n", [0, 1, BLOCK_ROWS, BLOCK_ROWS + 1])
+@pytest.mark.parametrize("n", [0, 1, PROJECTED_ROWS, PROJECTED_ROWS + 1])
 @pytest.mark.parametrize("k", [1, 3])
 def test_project_any_number_of_rows(n: int, k: int) -> None:
     """No row count is special, nor is a single component."""
