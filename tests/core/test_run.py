@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_membudget.core.measurement import Resource
 from pytest_membudget.core.record import Use
+from pytest_membudget.core.run import one_per_test
 from pytest_membudget.core.verdict import Outcome
 from tests.fakes import a_record, a_run, ram
 
@@ -60,3 +61,34 @@ def test_count() -> None:
 
     assert run.count(Outcome.WITHIN) == 2
     assert run.count(Outcome.OVER_BUDGET) == 0
+
+
+def test_attempts_are_one_test() -> None:
+    """Of several attempts the worst figures count, with what the test came to in the end."""
+    attempts = (
+        a_record("a", Outcome.OVER_BUDGET, ram(200, 100), test_outcome="rerun"),
+        a_record("b", None, ram(1)),
+        a_record("a", Outcome.WITHIN, ram(50, 100), test_outcome="passed"),
+    )
+    merged = one_per_test(attempts)
+
+    assert [record.nodeid for record in merged] == ["a", "b"]
+    assert merged[0] == a_record("a", Outcome.OVER_BUDGET, ram(200, 100), test_outcome="passed")
+
+
+def test_attempt_without_a_verdict_does_not_hide_one_with() -> None:
+    """A last attempt that broke in its fixture was never judged."""
+    merged = one_per_test(
+        [a_record("a", Outcome.WITHIN, ram(50, 100), test_outcome="rerun"), a_record("a", None, test_outcome="error")]
+    )
+
+    assert merged == (a_record("a", Outcome.WITHIN, ram(50, 100), test_outcome="error"),)
+
+
+def test_same_test_on_two_workers_is_two_tests() -> None:
+    """As with --dist each."""
+    records = (a_record("a", worker="gw0"), a_record("a", worker="gw1"), a_record("b", worker="gw1"))
+    run = a_run(*one_per_test(records))
+
+    assert run.records == records
+    assert run.repeated == {"a"}

@@ -122,7 +122,7 @@ def test_as_memray_itself_has_it(metered: Metered, tmp_path: Path) -> None:
     with memray.FileReader(tmp_path / "a.bin") as reader:
         by_memray_bytes = reader.metadata.peak_memory
 
-    assert abs(peak_bytes(metered(work)) - by_memray_bytes) < 4 * CRUMBS
+    assert abs(peak_bytes(metered(work)) - by_memray_bytes) < 8 * CRUMBS
 
 
 def test_garbage_from_before_is_not_the_tests(metered: Metered) -> None:
@@ -236,10 +236,10 @@ def test_region(meter: HeapMeter) -> None:
     del before, inside
     whole = meter.stop()
 
-    assert abs(peak_bytes(region) - SIZE) < 2 * CRUMBS
-    assert abs(retained_bytes(region) - SIZE) < 2 * CRUMBS
-    assert abs(peak_bytes(whole) - (SIZE + HALF)) < 2 * CRUMBS
-    assert retained_bytes(whole) < 2 * CRUMBS
+    assert abs(peak_bytes(region) - SIZE) < 4 * CRUMBS
+    assert abs(retained_bytes(region) - SIZE) < 4 * CRUMBS
+    assert abs(peak_bytes(whole) - (SIZE + HALF)) < 4 * CRUMBS
+    assert retained_bytes(whole) < 4 * CRUMBS
 
 
 def test_region_that_frees_earlier_memory(meter: HeapMeter) -> None:
@@ -254,7 +254,7 @@ def test_region_that_frees_earlier_memory(meter: HeapMeter) -> None:
 
     assert 0 <= peak_bytes(region) < CRUMBS
     assert abs(retained_bytes(region) - (HALF - SIZE)) < CRUMBS
-    assert abs(peak_bytes(whole) - SIZE) < 2 * CRUMBS
+    assert abs(peak_bytes(whole) - SIZE) < 4 * CRUMBS
     assert len(inside) == HALF
 
 
@@ -271,9 +271,9 @@ def test_nested_regions(meter: HeapMeter) -> None:
     outer = meter.close_region(outer_span)
     whole = meter.stop()
 
-    assert abs(peak_bytes(inner) - SIZE) < 2 * CRUMBS
-    assert abs(peak_bytes(outer) - len(third)) < 2 * CRUMBS
-    assert abs(peak_bytes(whole) - len(third)) < 2 * CRUMBS
+    assert abs(peak_bytes(inner) - SIZE) < 4 * CRUMBS
+    assert abs(peak_bytes(outer) - len(third)) < 4 * CRUMBS
+    assert abs(peak_bytes(whole) - len(third)) < 4 * CRUMBS
 
 
 def test_regions_one_after_the_other(meter: HeapMeter) -> None:
@@ -287,7 +287,7 @@ def test_regions_one_after_the_other(meter: HeapMeter) -> None:
         peaks.append(peak_bytes(meter.close_region(span)))
     whole = meter.stop()
 
-    assert all(abs(peak - MIB) < 2 * CRUMBS for peak in peaks)
+    assert all(abs(peak - MIB) < 4 * CRUMBS for peak in peaks)
     assert abs(peak_bytes(whole) - 20 * MIB) < 20 * CRUMBS
 
 

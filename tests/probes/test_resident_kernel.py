@@ -166,4 +166,4 @@ def test_kernel_that_does_not_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     figure = meter.stop()
 
     assert isinstance(figure, Reading)
-    assert (figure.source, figure.exact) == ("psutil, sampled", False)
+    assert (figure.source, figure.exact) == ("psutil", False)

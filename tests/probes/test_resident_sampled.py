@@ -46,7 +46,7 @@ def test_peak_between_two_readings() -> None:
     meter.start()
     assert resident_bytes.sampled_twice.wait(10)
 
-    assert meter.stop() == Reading(90 * MIB, "psutil, sampled", exact=False)
+    assert meter.stop() == Reading(90 * MIB, "psutil", exact=False)
 
 
 def test_real_resident_set() -> None:
