@@ -21,7 +21,8 @@ ORDERS = 12
 CONFTEST = """
 import json, re, random
 import numpy as np
-a = np.ones((64, 64)); a @ a; np.linalg.svd(np.random.default_rng(0).standard_normal((9, 9))); np.sort(a); json.loads(json.dumps({"a": [1.5, None]}))
+a = np.ones((64, 64)); a @ a
+np.linalg.svd(np.random.default_rng(0).standard_normal((9, 9))); np.sort(a); json.loads(json.dumps({"a": [1.5, None]}))
 def pytest_addoption(parser):
     parser.addoption("--order", type=int)
 def pytest_collection_modifyitems(config, items):
