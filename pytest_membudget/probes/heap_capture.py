@@ -84,17 +84,23 @@ class HeapCapture:
         # measure runs higher up than this call, those are the very frames that name the line; so a bare thread begins.
         failures: list[RuntimeError] = []
         beginner = threading.Thread(target=self._enter, args=(failures,), name="membudget begins tracking")
-        beginner.start()
-        beginner.join()
+        try:
+            beginner.start()
+        except RuntimeError as error:
+            failures.append(error)
+        else:
+            beginner.join()
         if failures:
             self.path.unlink(missing_ok=True)
             other = "one Tracker" in str(failures[0])
             raise CaptureError(OTHER_TRACKER if other else f"memray cannot track ({failures[0]})")
-        self._lock.install()
 
     def _enter(self, failures: list[RuntimeError]) -> None:
         try:
             self._tracker.__enter__()
+            # In this thread no signal (a timeout, an interrupt) can come between the two. A capture that such a signal
+            # has left running is then ended by the next one, which takes the same lock.
+            self._lock.install()
         except RuntimeError as error:
             failures.append(error)
 
@@ -194,6 +200,7 @@ class CaptureReading:
         releases = _release_kinds()
         mmap = _mmap_kind()
         stacks: dict[tuple[int, int], Stack] = {}
+        asked_bytes: dict[tuple[int, int], int] = {}
         for record in self._reader.get_allocation_records():
             kind, size_bytes = record.allocator, record.size
             if kind in releases:
@@ -203,7 +210,10 @@ class CaptureReading:
                 continue
             if (stack := stacks.get(key := (record.stack_id, record.tid))) is None:
                 stack = stacks[key] = self._stack(record)
-            if not self._code_map.is_bookkeeping(size_bytes, stack):
+            # As with sums, what counts is how much a stack asked for: a thread of native code has an empty one, and
+            # many small blocks are as much as a large one.
+            asked_bytes[key] = asked_bytes.get(key, 0) + size_bytes
+            if not self._code_map.is_bookkeeping(asked_bytes[key], stack):
                 yield Event(record.address, size_bytes, stack, mapped=kind == mmap)
 
     def _stack(self, record: AllocationRecord) -> Stack:
