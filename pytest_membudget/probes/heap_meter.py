@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -175,5 +176,6 @@ class HeapMeter:
 
     def _discard_capture(self) -> None:
         if self._capture is not None:
-            self._capture.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._capture.path.unlink()
             self._capture = None

@@ -17,6 +17,8 @@ class SampledHighWater:
     def __init__(self, read_bytes: Callable[[], int] | None = None) -> None:
         self._read_bytes = read_bytes or _resident_bytes()
         self._peak_bytes = 0
+        # Held while a sample is taken and entered, or one taken before a reset could be entered after it.
+        self._sampling = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -30,7 +32,8 @@ class SampledHighWater:
     def reset(self) -> int:
         """Set the mark to the present resident set, see to it that a thread samples, and return the mark in bytes."""
         self.prepare()
-        self._peak_bytes = start_bytes = self._read_bytes()
+        with self._sampling:
+            self._peak_bytes = start_bytes = self._read_bytes()
         return start_bytes
 
     def high_water_bytes(self) -> int:
@@ -43,7 +46,7 @@ class SampledHighWater:
         """
         if self._thread is not None and not self._thread.is_alive():
             raise OSError("the thread that samples the resident set has died")
-        self._peak_bytes = max(self._peak_bytes, self._read_bytes())
+        self._take_sample()
         return self._peak_bytes
 
     def close(self) -> None:
@@ -56,9 +59,13 @@ class SampledHighWater:
     def _sample(self) -> None:
         try:
             while not self._stopped.wait(INTERVAL_SECONDS):
-                self._peak_bytes = max(self._peak_bytes, self._read_bytes())
-        except SystemExit:
-            return
+                self._take_sample()
+        except (SystemExit, OSError):
+            return  # and ``high_water_bytes`` finds out
+
+    def _take_sample(self) -> None:
+        with self._sampling:
+            self._peak_bytes = max(self._peak_bytes, self._read_bytes())
 
 
 def _resident_bytes() -> Callable[[], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,19 @@ def test_a_tracker_can_follow_a_refused_one(tmp_path: Path, code_map: CodeMap) -
     capture.stop()
 
     assert left_bytes(capture, code_map) - sys.getsizeof(held) < 1024
+
+
+def test_no_thread_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process at the limit of its threads."""
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    capture = HeapCapture(tmp_path / "a.bin", "exact")
+    monkeypatch.setattr(threading.Thread, "start", refused)
+
+    with pytest.raises(CaptureError, match=r"^memray cannot track \(can't start new thread\)$"):
+        capture.start()
 
 
 def test_file_cannot_be_made(tmp_path: Path) -> None:

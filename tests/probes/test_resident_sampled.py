@@ -49,6 +49,54 @@ def test_peak_between_two_readings() -> None:
     assert meter.stop() == Reading(90 * MIB, "psutil", exact=False)
 
 
+class SlowSample:
+    """A resident set that shrinks while a sample of its height is on its way."""
+
+    def __init__(self) -> None:
+        self.taken = threading.Event()
+        self.shrunk = threading.Event()
+
+    def __call__(self) -> int:
+        """Return the height, late, to the thread that samples."""
+        if threading.current_thread().name != NAME:
+            self.shrunk.set()
+        if threading.current_thread().name != NAME or self.taken.is_set():
+            return 10 * MIB
+        self.taken.set()
+        self.shrunk.wait(0.2)
+        return 100 * MIB if self.shrunk.is_set() else 10 * MIB
+
+
+def test_sample_from_before_a_reset() -> None:
+    """A height that has passed is not entered after the mark was set back."""
+    resident_bytes = SlowSample()
+    high_water = SampledHighWater(resident_bytes)
+    high_water.prepare()
+    assert resident_bytes.taken.wait(10)
+    high_water.reset()
+    high_water.close()
+
+    assert high_water._peak_bytes == 10 * MIB
+
+
+def test_sample_that_cannot_be_taken() -> None:
+    """A test that has every file open leaves none to read the resident set with: a reason, and no warning."""
+
+    def no_file_left() -> int:
+        if threading.current_thread().name == NAME:
+            raise OSError(24, "Too many open files")
+        return 10 * MIB
+
+    meter = ResidentMeter(SampledHighWater(no_file_left))
+    meter.start()
+    for sampler in samplers():
+        sampler.join()
+
+    assert meter.stop() == Unavailable(
+        "the resident peak cannot be read (the thread that samples the resident set has died)"
+    )
+
+
 def test_real_resident_set() -> None:
     """Psutil's figure of this process, at the end at the latest."""
     high_water = SampledHighWater()
