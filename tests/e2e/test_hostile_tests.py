@@ -183,3 +183,41 @@ def test_closing_every_descriptor(project: Project) -> None:
     assert run.outcomes == {"test_closes": "NOT_MEASURED", "test_after": "OVER_BUDGET"}
     assert run.tests["test_closes"]["reason"].startswith("memray's capture cannot be read (")
     assert "1 failed, 1 passed" in run.out
+
+
+def test_an_interrupt_while_tracking_begins(project: Project) -> None:
+    """The tracker that it leaves running is ended by the next test, and that is measured."""
+    project.write(
+        conftest="""
+            import threading
+
+            import pytest
+
+            join = threading.Thread.join
+
+            def interrupted(thread, *args):
+                join(thread, *args)
+                raise AssertionError("from a signal")
+
+            @pytest.hookimpl(wrapper=True, tryfirst=True)
+            def pytest_runtest_call(item):
+                threading.Thread.join = interrupted if item.name == "test_broken_off" else join
+                try:
+                    return (yield)
+                finally:
+                    threading.Thread.join = join
+        """,
+        test_it="""
+            import pytest
+
+            pytestmark = pytest.mark.membudget("1MiB")
+
+            def test_broken_off(): pass
+            def test_next(): held = bytearray(2 * 2**20)
+        """,
+    )
+
+    run = project.measure()
+
+    assert "AssertionError: from a signal" in run.failures["test_broken_off"]
+    assert run.outcomes["test_next"] == "OVER_BUDGET"
