@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from pytest_membudget.core.measurement import Frame, Site
 
@@ -55,9 +56,10 @@ def sites_of(live: Iterable[tuple[int, Stack]], code_map: CodeMap) -> tuple[Site
 
     Where a library allocated on behalf of that line, the library frame that took the most is kept as ``via``.
     """
+    is_project = cache(code_map.is_project)
     by_line: dict[Frame, dict[Frame | None, int]] = {}
     for size_bytes, stack in live:
-        line, via = _blamed(stack, code_map)
+        line, via = _blamed(stack, is_project)
         shares = by_line.setdefault(line, {})
         shares[via] = shares.get(via, 0) + size_bytes
     sites = [
@@ -65,13 +67,17 @@ def sites_of(live: Iterable[tuple[int, Stack]], code_map: CodeMap) -> tuple[Site
         for line, shares in by_line.items()
     ]
     return tuple(
-        sorted(sites, key=lambda site: (not code_map.is_project(site.file), -site.bytes, site.file, site.line))
+        sorted(sites, key=lambda site: (not is_project(site.file), -site.bytes, site.file, site.line))
     )
 
 
-def _blamed(stack: Stack, code_map: CodeMap) -> tuple[Frame, Frame | None]:
-    frames = [Frame(file, line, function) for function, file, line in stack]
-    for position, frame in enumerate(frames):
-        if code_map.is_project(frame.file):
-            return frame, frames[0] if position else None
-    return (frames[0] if frames else NO_FRAME), None
+def _blamed(stack: Stack, is_project: Callable[[str], bool]) -> tuple[Frame, Frame | None]:
+    for position, (_, file, _) in enumerate(stack):
+        if is_project(file):
+            return _frame(stack, position), _frame(stack, 0) if position else None
+    return (_frame(stack, 0) if stack else NO_FRAME), None
+
+
+def _frame(stack: Stack, position: int) -> Frame:
+    function, file, line = stack[position]
+    return Frame(file, line, function)

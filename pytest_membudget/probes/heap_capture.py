@@ -10,8 +10,6 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from heapq import nlargest
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +29,6 @@ _COMPRESSED = b"\x04\x22\x4d\x18"  # how an LZ4 frame begins
 _AMPLE_BYTES = 2**30
 _SPARE_BYTES = 2**20
 _MOST_COMPRESSION = 255  # what LZ4 can reach at best
-MOST_STACKS = 200
 
 
 class CaptureError(Exception):
@@ -156,10 +153,10 @@ OTHER_TRACKER = "another memray tracker is active in this process, and memray al
 
 
 class Live(NamedTuple):
-    """Bytes that were live at one moment, and size and stack of the largest groups of them."""
+    """Bytes that were live at one moment, and size and stack of each group of them."""
 
     bytes: int
-    largest: list[tuple[int, Stack]]
+    groups: list[tuple[int, Stack]]
 
 
 @dataclass(frozen=True)
@@ -190,7 +187,7 @@ class CaptureReading:
         """Leave out the measuring's own allocations, and the test runner's."""
         groups = [(record.size, self._stack(record)) for record in records]
         counted = [(size, stack) for size, stack in groups if not self._code_map.is_bookkeeping(size, stack)]
-        return Live(sum(size for size, _ in counted), nlargest(MOST_STACKS, counted, key=itemgetter(0)))
+        return Live(sum(size for size, _ in counted), counted)
 
     def events(self, own_thread_only: bool = False) -> Iterator[Event]:
         """Yield allocations and releases in order, without the measuring's own.

@@ -154,7 +154,7 @@ class HeapMeter:
             return self._unavailable(self._failure or "tracking never began")
         with self._capture.read(self._code_map, self._base_depth) as reading:
             at_peak = reading.at_peak()
-            return self._figures(at_peak.bytes, reading.left().bytes, at_peak.largest)
+            return self._figures(at_peak.bytes, reading.left().bytes, at_peak.groups)
 
     def _figures(self, peak_bytes: int, retained_bytes: int, at_peak: Iterable[tuple[int, Stack]]) -> HeapFigures:
         reading = Reading(peak_bytes, self._plan.source, may_miss_bytes=self._may_miss_bytes)

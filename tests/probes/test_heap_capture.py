@@ -54,8 +54,8 @@ def test_a_block(tmp_path: Path, code_map: CodeMap, python_allocators: PythonAll
     with capture.read(code_map, depth_below(0)) as reading:
         at_peak, left = reading.at_peak(), reading.left()
 
-    assert 0 <= at_peak.largest[0][0] - SIZE < 100
-    assert 0 <= left.largest[0][0] - len(second) < 100
+    assert 0 <= max(at_peak.groups)[0] - SIZE < 100
+    assert 0 <= max(left.groups)[0] - len(second) < 100
     assert 0 <= at_peak.bytes - SIZE < 1024
     assert 0 <= left.bytes - len(second) < 1024
 
@@ -69,7 +69,7 @@ def test_objects_to_the_byte(tmp_path: Path, code_map: CodeMap) -> None:
         held[index] = bytes(100)
     capture.stop()
     with capture.read(code_map, depth_below(0)) as reading:
-        sites = sites_of(reading.left().largest, code_map)
+        sites = sites_of(reading.left().groups, code_map)
 
     assert sites[0].bytes == sum(map(sys.getsizeof, held))
     assert linecache.getline(sites[0].file, sites[0].line).strip() == "held[index] = bytes(100)"
@@ -97,7 +97,7 @@ def test_stacks_begin_at_the_base_depth(tmp_path: Path, code_map: CodeMap) -> No
     held = bytearray(SIZE)
     capture.stop()
     with capture.read(code_map, depth_below(0)) as reading:
-        (stack,) = [stack for size, stack in reading.left().largest if size > SIZE]
+        (stack,) = [stack for size, stack in reading.left().groups if size > SIZE]
 
     assert [(function, file) for function, file, _ in stack] == [
         (test_stacks_begin_at_the_base_depth.__name__, __file__)

@@ -429,6 +429,19 @@ def test_meter_that_never_began(meter: HeapMeter) -> None:
     assert meter.stop() == HeapFigures(none, none)
 
 
+def test_line_that_is_reached_in_many_ways(metered: Metered) -> None:
+    """A recursive function has a stack for every depth; its line is to blame for all of them."""
+
+    def descend(depth: int, made: list[bytearray]) -> list[bytearray]:
+        made.append(bytearray(10_000))
+        return descend(depth - 1, made) if depth else made
+
+    figures = metered(lambda: descend(400, []))
+
+    assert figures.sites[0].source == "made.append(bytearray(10_000))"
+    assert figures.sites[0].bytes >= 401 * 10_000
+
+
 def test_library_frame_is_folded_under_its_caller(metered: Metered) -> None:
     """The project's line is blamed, the library's is named as the way there."""
 
