@@ -129,11 +129,12 @@ def _complete(scatter: NDArray[Any], offset: NDArray[Any], rows: int) -> None:
 
 
 def naive_fit(x: NDArray[Any], k: int) -> Components:
-    """The same from the singular values of a centred copy, which LAPACK is given in float64: 36 N D + 48 D^2 bytes."""
+    """The same from a centred copy, and from numpy's eigh, which works in float64: 4 N D + 44 D^2 bytes."""
     mean = x.mean(axis=0)
     centered = x - mean
-    _, singular, directions = np.linalg.svd(centered, full_matrices=False)
-    return Components(mean, directions[:k], singular[:k] ** 2 / (len(x) - 1))
+    covariance = centered.T @ centered
+    values, vectors = np.linalg.eigh(covariance)
+    return Components(mean, vectors[:, ::-1][:, :k].T, values[::-1][:k].astype(np.float64) / (len(x) - 1))
 
 
 def reference_fit(x: NDArray[Any], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
@@ -230,7 +231,7 @@ def _fit_footprint(n: int, d: int, k: int) -> Footprint:
         input_bytes=4 * n * d,
         output_bytes=4 * (k + 1) * d + 8 * k,
         scratch_bytes=4 * d**2 + max(4 * (BLOCK_ROWS + STRIP_COLUMNS) * d, 50 * (k + GUARD_VECTORS) * d),
-        naive_bytes=36 * n * d + 48 * d**2,
+        naive_bytes=4 * n * d + 44 * d**2,
     )
 
 
@@ -262,7 +263,7 @@ PATHS = (
         footprint=_fit_footprint,
         blamed=(
             "centered = x - mean",
-            "_, singular, directions = np.linalg.svd(centered, full_matrices=False)",
+            "values, vectors = np.linalg.eigh(covariance)",
         ),
         tolerance=1e-6,
         small={"n": 4_000, "d": 512, "k": 16},

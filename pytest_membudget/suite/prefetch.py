@@ -122,7 +122,6 @@ PATHS = (
         blamed=("states: NDArray[Any] = np.stack([frames[start : start + window] for start in chosen * stride])",),
         tolerance=2e-6,
         small={"frames": 6_000, "window": 30, "d": 128, "batch": 128, "stride": 1},
-        seed_size={"frames": 380_029, "window": 30, "d": 287, "batch": 256, "stride": 1},
         grows="frames",
     ),
 )
