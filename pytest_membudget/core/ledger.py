@@ -14,6 +14,10 @@ from typing import NamedTuple
 from pytest_membudget.core.attribution import Stack
 
 
+Entry = tuple[int, Stack]
+"""Size and stack of one live allocation; the same object for as long as it lives."""
+
+
 class Event(NamedTuple):
     """One allocation, or one release of an address; ``mapped`` marks mmap and munmap, which work on address ranges."""
 
@@ -30,12 +34,19 @@ class Span:
 
     start_bytes: int
     peak_bytes: int
-    live_at_peak: tuple[tuple[int, Stack], ...] = ()
+    live_at_start: tuple[Entry, ...] = ()
+    live_at_peak: tuple[Entry, ...] = ()
 
     @property
     def grown_bytes(self) -> int:
         """The span's high-water mark above the level it began at."""
         return self.peak_bytes - self.start_bytes
+
+    def rise(self, peak_bytes: int, live: Iterable[Entry]) -> None:
+        """Take a new peak, and what was live then and had not been there at the start."""
+        there_before = set(map(id, self.live_at_start))
+        self.peak_bytes = peak_bytes
+        self.live_at_peak = tuple(entry for entry in live if id(entry) not in there_before)
 
 
 @dataclass
@@ -44,12 +55,12 @@ class Ledger:
 
     level_bytes: int = 0
     spans: list[Span] = field(default_factory=list)
-    _live: dict[int, tuple[int, Stack]] = field(default_factory=dict)
-    _mapped: dict[int, tuple[int, Stack]] = field(default_factory=dict)
+    _live: dict[int, Entry] = field(default_factory=dict)
+    _mapped: dict[int, Entry] = field(default_factory=dict)
 
     def open_span(self) -> Span:
         """Begin a span at the present level."""
-        span = Span(self.level_bytes, self.level_bytes)
+        span = Span(self.level_bytes, self.level_bytes, self.live())
         self.spans.append(span)
         return span
 
@@ -58,7 +69,7 @@ class Ledger:
         self.spans.remove(span)
         return self.level_bytes - span.start_bytes
 
-    def live(self) -> tuple[tuple[int, Stack], ...]:
+    def live(self) -> tuple[Entry, ...]:
         """Return size and stack of everything that is live now."""
         return (*self._live.values(), *self._mapped.values())
 
@@ -77,7 +88,7 @@ class Ledger:
             for event in islice(events(), best_after):
                 before._apply(event)
             for span in risen:
-                span.peak_bytes, span.live_at_peak = best_bytes, before.live()
+                span.rise(best_bytes, before.live())
 
     def _copy(self) -> Ledger:
         return Ledger(self.level_bytes, [], dict(self._live), dict(self._mapped))

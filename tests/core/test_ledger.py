@@ -137,6 +137,27 @@ def test_region_that_frees_what_came_before_it() -> None:
     assert span.grown_bytes == 0
 
 
+def test_region_is_not_blamed_for_what_was_there() -> None:
+    """Only what it made itself is live because of it, also where an equal block was there before."""
+    ledger = Ledger()
+    replayed(ledger, [alloc(1, 100, LOAD), alloc(2, 30, FIT), mmap(1000, 100, LOAD)])
+    span = ledger.open_span()
+    replayed(ledger, [alloc(3, 30, FIT), mmap(2000, 100, FIT)])
+
+    assert sorted(span.live_at_peak) == [(30, FIT), (100, FIT)]
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_what_a_region_made_is_never_less_than_it_grew_by(before: list[Event], inside: list[Event]) -> None:
+    """It may be more, where the region released what was there before."""
+    ledger = Ledger()
+    replayed(ledger, before)
+    span = ledger.open_span()
+    replayed(ledger, inside)
+
+    assert sum(size_bytes for size_bytes, _ in span.live_at_peak) >= span.grown_bytes
+
+
 def test_nested_regions_have_peaks_of_their_own() -> None:
     """The outer one sees all that the inner one does, above its own start."""
     ledger = Ledger()

@@ -280,6 +280,8 @@ def test_region(meter: HeapMeter) -> None:
 
     assert abs(peak_bytes(region) - SIZE) < 4 * CRUMBS
     assert abs(retained_bytes(region) - SIZE) < 4 * CRUMBS
+    assert region.sites[0].source == "inside = bytearray(SIZE)"
+    assert sum(site.bytes for site in region.sites) < SIZE + 4 * CRUMBS
     assert abs(peak_bytes(whole) - (SIZE + HALF)) < 4 * CRUMBS
     assert retained_bytes(whole) < 4 * CRUMBS
 
