@@ -1,6 +1,7 @@
 # Every target sets up what it needs: Python 3.10 or later and make are enough to begin with.
 PYTHON ?= python3
 PYTEST_ARGS ?=
+BASE ?= origin/main
 DEMO_ARGS ?=
 
 ifeq ($(OS),Windows_NT)
@@ -11,7 +12,7 @@ endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := $(shell find pytest_membudget -type f -not -name '*.pyc')
 
-.PHONY: help demo test lint docs bench compare picture changelog clean installed
+.PHONY: help demo test lint docs bench compare picture changelog fragment clean installed
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,8 +32,9 @@ lint: .venv/.package .venv/.dev  ## style, types, and the direction of imports
 docs: .venv/.package .venv/.docs  ## the documentation, in build/docs/index.html; a warning is an error
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet --fresh-env docs build/docs
 
-bench: .venv/.package .venv/.dev  ## how far the figure of one test moves with the order of the others
-	$(BIN)/python docs/scripts/spread.py
+bench: .venv/.package .venv/.dev .venv/.pytest-memray  ## what measuring costs, and whether figures depend on the order of tests
+	PYTHONPATH=.venv/.pytest-memray $(BIN)/python benchmarks/order.py
+	PYTHONPATH=.venv/.pytest-memray $(BIN)/python benchmarks/overhead.py
 
 compare: .venv/.package .venv/.dev .venv/.pytest-memray  ## the same tests under pytest-memray and under pytest-membudget
 	$(BIN)/python docs/scripts/compare.py --pytest-memray .venv/.pytest-memray
@@ -42,6 +44,9 @@ picture: .venv/.package .venv/.docs  ## the picture in the README, from a run ma
 
 changelog: .venv/.dev  ## the fragments of changelog.d, gathered into CHANGELOG.md
 	$(BIN)/towncrier build --yes
+
+fragment: .venv/.dev  ## whether this branch, compared with BASE, has its fragment for the changelog
+	$(BIN)/towncrier check --compare-with $(BASE)
 
 clean:  ## away with all that was installed and built
 	rm -rf .venv build dist

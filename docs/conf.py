@@ -9,7 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "scripts"))
 
-from options_table import write_options_table  # noqa: E402  # found through the line above
+import json_tables  # noqa: E402  # found through the line above
+import options_table  # noqa: E402
 
 project = "pytest-membudget"
 author = "the pytest-membudget contributors"
@@ -37,4 +38,7 @@ html_css_files = ["site.css"]
 # Published beside the pages, under its own name.
 html_extra_path = ["../pytest_membudget/reports/run.schema.json"]
 
-write_options_table(HERE / "reference" / "generated" / "options.md")
+GENERATED = HERE / "reference" / "generated"
+GENERATED.mkdir(exist_ok=True)
+(GENERATED / "options.md").write_text(options_table.render(), encoding="utf-8")
+(GENERATED / "json.md").write_text(json_tables.render(), encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -43,7 +42,9 @@ def render() -> str:
     found = recorded()
     options = [(_usage(name, settings), settings["help"]) for name, settings in found.options.items()]
     ini_keys = [(f"`{name}`", text) for name, text in found.ini_keys.items()]
-    return "\n".join(["## On the command line", *_table("option", options), "## In the ini file", *_table("key", ini_keys)])
+    return "\n".join(
+        ["## On the command line", *_table("option", options), "## In the ini file", *_table("key", ini_keys)]
+    )
 
 
 def _usage(name: str, settings: dict[str, Any]) -> str:
@@ -54,11 +55,3 @@ def _usage(name: str, settings: dict[str, Any]) -> str:
 def _table(title: str, rows: list[tuple[str, str]]) -> list[str]:
     escaped = [(first.replace("|", r"\|"), second.replace("|", r"\|")) for first, second in rows]
     return ["", f"| {title} | meaning |", "|---|---|", *(f"| {first} | {second} |" for first, second in escaped), ""]
-
-
-def write_options_table(path: Path) -> None:
-    """Write the tables to ``path``, unless they stand there already: a newer file would be built again."""
-    text = render()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")

@@ -70,7 +70,7 @@ def _run_transcript(content: str, folder: Path, where: str) -> None:
         command, _, expected = part.partition("\n")
         status, printed = _run(command, folder)
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        found = doctest.OutputChecker().check_output(f"... {expected.strip()} ...", f" {printed} ", flags)
+        found = doctest.OutputChecker().check_output(f"... {expected.strip()} ...", f"| {printed} |", flags)
         assert found, f"{where}: expected\n{expected}\nbut '{command}' printed\n{printed}"
         assert (status != 0) == bool(FAILURE.search(expected)), f"{where}: '{command}' ended with {status}:\n{printed}"
 
