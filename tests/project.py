@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -30,7 +29,7 @@ class Run:
     exit_code: int
     out: str
     err: str
-    json_path: Path
+    json_text: str | None
 
     @property
     def lines(self) -> list[str]:
@@ -52,7 +51,8 @@ class Run:
     @property
     def document(self) -> Plain:
         """The JSON report."""
-        document: Plain = json.loads(self.json_path.read_text(encoding="utf-8"))
+        assert self.json_text is not None
+        document: Plain = json.loads(self.json_text)
         return document
 
     @property
@@ -108,6 +108,14 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
 
+    def _take_json(self) -> str | None:
+        path = self.path / JSON
+        if not path.exists():
+            return None
+        text = path.read_text(encoding="utf-8")
+        path.unlink()
+        return text
+
     def run(
         self,
         *args: str,
@@ -123,13 +131,13 @@ class Project:
             self._environment.setenv(name, value)
         loaded = [arg for plugin in ("membudget", *plugins) for arg in ("-p", plugin)]
         result = self._pytester.run(*interpreter, "-m", "pytest", *loaded, *args, stdin=stdin, timeout=120)
-        return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self.path / JSON)
+        return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self._take_json())
 
     def run_here(self, *args: str) -> Run:
         """Run pytest in this process: quick, for runs that measure nothing."""
         self._environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         result = self._pytester.runpytest_inprocess("-p", "membudget", *args)
-        return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self.path / JSON)
+        return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self._take_json())
 
     def measure(self, *args: str, **how: Any) -> Run:
         """Run pytest with the JSON report, from which the figures can be read."""

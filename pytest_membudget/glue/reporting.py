@@ -58,7 +58,7 @@ class ReportPlugin:
         table = table_lines(run, self._style(), self._settings.top) if self._settings.report else []
         lines = [*table, *summary_lines(run, self._lost), *self._notes]
         if lines:
-            terminalreporter.section("memory budgets")
+            terminalreporter.write_sep("=", "memory budgets")
         for line in lines:
             terminalreporter.write_line(line.text, **line.markup)
 

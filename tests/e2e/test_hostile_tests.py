@@ -164,7 +164,7 @@ def test_a_process_that_ends_in_a_test(project: Project) -> None:
     run = project.measure()
 
     assert run.exit_code == 3
-    assert not run.json_path.exists()
+    assert run.json_text is None
 
 
 def test_closing_every_descriptor(project: Project) -> None:
