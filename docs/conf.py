@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -15,7 +15,7 @@ import options_table  # noqa: E402
 project = "pytest-membudget"
 author = "the pytest-membudget contributors"
 copyright = f"2026, {author}"  # noqa: A001  # Sphinx reads this name
-release = version("pytest-membudget")
+release = metadata.version("pytest-membudget")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["reference/generated"]

@@ -42,9 +42,8 @@ def render() -> str:
     found = recorded()
     options = [(_usage(name, settings), settings["help"]) for name, settings in found.options.items()]
     ini_keys = [(f"`{name}`", text) for name, text in found.ini_keys.items()]
-    return "\n".join(
-        ["## On the command line", *_table("option", options), "## In the ini file", *_table("key", ini_keys)]
-    )
+    lines = ["## On the command line", *_table("option", options), "## In the ini file", *_table("key", ini_keys)]
+    return "\n".join(lines)
 
 
 def _usage(name: str, settings: dict[str, Any]) -> str:

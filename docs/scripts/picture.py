@@ -7,13 +7,15 @@ import re
 import subprocess
 import sys
 import tempfile
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 COLUMNS = 96
-PYTEST = "-m pytest --no-header -rN -p no:memray -p no:cacheprovider -W ignore --color=yes --membudget-report".split()
+QUIET = ("--no-header", "-rN", "-W", "ignore", "-p", "no:memray", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", *QUIET, "--color=yes", "--membudget-report")
 FILES = {
     "nearest.py": '''import numpy as np
 
@@ -64,19 +66,14 @@ def printed_by_pytest() -> str:
             (Path(folder) / name).write_text(text, encoding="utf-8")
         environment = os.environ | {"COLUMNS": str(COLUMNS), "PYTHONUTF8": "1"}
         done = subprocess.run(
-            [sys.executable, *PYTEST],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-            check=False,
+            PYTEST, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8", check=False
         )
     return done.stdout
 
 
 def main() -> None:
     """Write the picture to the path on the command line."""
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w", encoding="utf-8"), force_terminal=True)
+    console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True)
     console.print("[bold]$[/] pytest --membudget-report")
     console.print(Text.from_ansi(printed_by_pytest().rstrip()))
     drawn = console.export_svg(title="pytest-membudget")

@@ -12,15 +12,8 @@ import pytest_membudget
 CHECKOUT = Path(__file__).parents[2]
 MESSAGES = CHECKOUT / "docs" / "reference" / "messages.md"
 PACKAGE = Path(pytest_membudget.__file__).parent
-SENTENCE_TAKERS = {
-    "MarkerError",
-    "SizeError",
-    "OptionError",
-    "Unavailable",
-    "CaptureError",
-    "NotMeasuredError",
-    "OSError",
-}
+ERRORS = {"MarkerError", "SizeError", "OptionError", "CaptureError", "NotMeasuredError", "OSError"}
+SENTENCE_TAKERS = ERRORS | {"Unavailable"}
 GAP = "…"
 LEAST_WORDS = 2
 
