@@ -35,12 +35,15 @@ class CodeMap:
             return False
         return _longest(file, self.project) >= _longest(file, (*self.library, *self.harness))
 
-    def is_bookkeeping(self, size_bytes: int, stack: Stack) -> bool:
-        """Whether these bytes are the measuring's own: its frames are on the stack, or only the test runner's."""
+    def bookkeeping_bytes(self, stack: Stack) -> float:
+        """How much of what a stack asked for is the measuring's own.
+
+        All, where the plugin's frames are on it; a little, where there are only the test runner's; otherwise none.
+        """
         if any(file.startswith(self.own) for _, file, _ in stack):
-            return True
+            return float("inf")
         runner_only = all(file.startswith((*self.harness, "<frozen")) for _, file, _ in stack)
-        return runner_only and size_bytes <= MOST_HARNESS_BYTES
+        return MOST_HARNESS_BYTES if runner_only else 0
 
     def shorten(self, file: str) -> str:
         """Return the path as a reader of this project would write it."""

@@ -186,7 +186,7 @@ class CaptureReading:
     def _live(self, records: Iterable[AllocationRecord]) -> Live:
         """Leave out the measuring's own allocations, and the test runner's."""
         groups = [(record.size, self._stack(record)) for record in records]
-        counted = [(size, stack) for size, stack in groups if not self._code_map.is_bookkeeping(size, stack)]
+        counted = [(size, stack) for size, stack in groups if size > self._code_map.bookkeeping_bytes(stack)]
         return Live(sum(size for size, _ in counted), counted)
 
     def events(self, own_thread_only: bool = False) -> Iterator[Event]:
@@ -197,7 +197,7 @@ class CaptureReading:
         releases = _release_kinds()
         mmap = _mmap_kind()
         stacks: dict[tuple[int, int], Stack] = {}
-        asked_bytes: dict[tuple[int, int], int] = {}
+        spare_bytes: dict[tuple[int, int], float] = {}
         for record in self._reader.get_allocation_records():
             kind, size_bytes = record.allocator, record.size
             if kind in releases:
@@ -207,10 +207,12 @@ class CaptureReading:
                 continue
             if (stack := stacks.get(key := (record.stack_id, record.tid))) is None:
                 stack = stacks[key] = self._stack(record)
-            # As with sums, what counts is how much a stack asked for: a thread of native code has an empty one, and
-            # many small blocks are as much as a large one.
-            asked_bytes[key] = asked_bytes.get(key, 0) + size_bytes
-            if not self._code_map.is_bookkeeping(asked_bytes[key], stack):
+                spare_bytes[key] = self._code_map.bookkeeping_bytes(stack)
+            # As with sums, what counts is how much a stack asked for in all: a thread of native code has an empty one,
+            # and many small blocks are as much as a large one.
+            if spare_bytes[key]:
+                spare_bytes[key] = max(spare_bytes[key] - size_bytes, 0)
+            if not spare_bytes[key]:
                 yield Event(record.address, size_bytes, stack, mapped=kind == mmap)
 
     def _stack(self, record: AllocationRecord) -> Stack:
