@@ -69,9 +69,7 @@ def sites_of(live: Iterable[tuple[int, Stack]], code_map: CodeMap) -> tuple[Site
         Site(sum(shares.values()), line, "", max(shares, key=lambda via: shares[via]))
         for line, shares in by_line.items()
     ]
-    return tuple(
-        sorted(sites, key=lambda site: (not is_project(site.file), -site.bytes, site.file, site.line))
-    )
+    return tuple(sorted(sites, key=lambda site: (not is_project(site.file), -site.bytes, site.file, site.line)))
 
 
 def _blamed(stack: Stack, is_project: Callable[[str], bool]) -> tuple[Frame, Frame | None]:

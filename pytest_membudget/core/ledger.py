@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from pytest_membudget.core.attribution import Stack
 
-
 Entry = tuple[int, Stack]
 """Size and stack of one live allocation; the same object for as long as it lives."""
 
