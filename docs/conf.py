@@ -19,9 +19,8 @@ release = metadata.version("pytest-membudget")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["reference/generated"]
-# Each section ends with a glob, for the pages that are yet to come.
-suppress_warnings = ["toc.empty_glob"]
 myst_enable_extensions = ["deflist", "colon_fence"]
+smartquotes = False  # "--option" is no dash
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
