@@ -64,6 +64,8 @@ class PlanPlugin:
         try:
             result = yield
         finally:
+            # The item keeps the values of all fixtures until its last hook has run, which nobody would call a leak.
+            getattr(item, "funcargs", {}).clear()
             self._judge.settle(item, state)
         if state.test_outcome == "passed":
             self._judge.fail_if_over(item, state)
