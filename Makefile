@@ -32,12 +32,12 @@ lint: .venv/.package .venv/.dev  ## style, types, and the direction of imports
 docs: .venv/.package .venv/.docs  ## the documentation, in build/docs/index.html; a warning is an error
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet --fresh-env docs build/docs
 
-bench: .venv/.package .venv/.dev .venv/.pytest-memray  ## what measuring costs, and whether figures depend on the order of tests
-	PYTHONPATH=.venv/.pytest-memray $(BIN)/python benchmarks/order.py
-	PYTHONPATH=.venv/.pytest-memray $(BIN)/python benchmarks/overhead.py
+bench: .venv/.package .venv/.dev  ## what measuring costs, and whether figures depend on the order of tests
+	$(BIN)/python benchmarks/order.py
+	$(BIN)/python benchmarks/overhead.py
 
-compare: .venv/.package .venv/.dev .venv/.pytest-memray  ## the same tests under pytest-memray and under pytest-membudget
-	$(BIN)/python docs/scripts/compare.py --pytest-memray .venv/.pytest-memray
+compare: .venv/.package .venv/.dev  ## the same tests under pytest-memray and under pytest-membudget
+	$(BIN)/python docs/scripts/compare.py
 
 picture: .venv/.package .venv/.docs  ## the picture in the README, from a run made now
 	$(BIN)/python docs/scripts/picture.py docs/_static/report.svg
@@ -71,7 +71,3 @@ installed: .venv/.package .venv/.dev
 .venv/.docs: pyproject.toml | .venv/.package
 	$(PIP) install --group docs
 	@touch $@
-
-# In a folder of its own: a plugin in the environment itself would take part in every other run.
-.venv/.pytest-memray: | .venv/.pip
-	$(PIP) install --no-deps --target $@ pytest-memray

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -72,12 +70,11 @@ PLUGINS = {
 }
 
 
-def outcome(case: str, options: list[str], extra_path: str) -> str:
+def outcome(case: str, options: list[str]) -> str:
     """Run one case in a process of its own and return what became of it."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "test_case.py").write_text("import pytest\n" + dedent(case), encoding="utf-8")
-        environment = os.environ | {"PYTHONPATH": extra_path}
-        done = subprocess.run([*PYTEST, *options], cwd=folder, env=environment, capture_output=True, check=False)
+        done = subprocess.run([*PYTEST, *options], cwd=folder, capture_output=True, check=False)
         if done.returncode not in (0, 1):
             return "the session crashes" if b"INTERNALERROR" in done.stdout + done.stderr else done.stderr.decode()
         return _outcome_in(ET.parse(Path(folder) / "junit.xml"))
@@ -94,12 +91,9 @@ def _outcome_in(report: ET.ElementTree) -> str:  # type: ignore[type-arg]  # not
 
 def main() -> None:
     """Print a line for each case."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pytest-memray", required=True, help="Folder that it is installed in.")
-    extra_path = str(Path(parser.parse_args().pytest_memray).resolve())
     print(f"{'test':<62}" + "".join(f"{name:<21}" for name in PLUGINS))
     for title, case in CASES.items():
-        print(f"{title:<62}" + "".join(f"{outcome(case, options, extra_path):<21}" for options in PLUGINS.values()))
+        print(f"{title:<62}" + "".join(f"{outcome(case, options):<21}" for options in PLUGINS.values()))
 
 
 if __name__ == "__main__":
