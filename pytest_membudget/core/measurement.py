@@ -82,11 +82,12 @@ PythonAllocators = Literal["exact", "arenas"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """All that was measured of one test."""
+    """All that was measured of one test: ``sites`` at the peak, ``held`` at the end, where a budget speaks of that."""
 
     figures: dict[Resource, Figure] = field(default_factory=dict)
     sites: tuple[Site, ...] = ()
     seconds: float = 0.0
+    held: tuple[Site, ...] = ()
 
     def figure(self, resource: Resource) -> Figure:
         """Return the figure of ``resource``, or the plain statement that nothing measured it."""

@@ -15,8 +15,10 @@ def failure_text(verdict: Verdict, measurement: Measurement, unmeasured_fails: b
     """Return the text that fails the test, or None when the verdict lets it pass."""
     over = verdict.of(Outcome.OVER_BUDGET)
     lines = [over_budget_line(finding) for finding in over]
-    if over and measurement.sites:
-        lines += ["at the peak:", *site_lines(measurement.sites, _peak_bytes(measurement))]
+    if measurement.sites and any(finding.resource is not Resource.RETAINED for finding in over):
+        lines += ["at the peak:", *site_lines(measurement.sites, _heap_bytes(measurement, Resource.RAM))]
+    if measurement.held and any(finding.resource is Resource.RETAINED for finding in over):
+        lines += ["at the end:", *site_lines(measurement.held, _heap_bytes(measurement, Resource.RETAINED))]
     if unmeasured_fails:
         unjudged = (*verdict.of(Outcome.NOT_MEASURED), *verdict.of(Outcome.NO_BASELINE))
         lines += [
@@ -61,6 +63,6 @@ def _place(frame: Frame) -> str:
     return f"{frame.file}:{frame.line} in {frame.function}" if frame.line else f"{frame.file} ({frame.function})"
 
 
-def _peak_bytes(measurement: Measurement) -> int:
-    peak = measurement.figure(Resource.RAM)
-    return peak.bytes if isinstance(peak, Reading) else sum(site.bytes for site in measurement.sites)
+def _heap_bytes(measurement: Measurement, resource: Resource) -> int:
+    figure = measurement.figure(resource)
+    return figure.bytes if isinstance(figure, Reading) else sum(site.bytes for site in measurement.sites)

@@ -74,6 +74,7 @@ class Toolbox:
             python_allocators="arenas" if budget.python_allocators == "arenas" else "exact",
             regions=FIXTURE in getattr(item, "fixturenames", ()),
             own_thread=budget.own_thread,
+            holders=Resource.RETAINED in budget.limits,
         )
         return HeapMeter(plan, self.folder, self.collector, self._map_for(item))
 

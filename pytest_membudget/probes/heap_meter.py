@@ -23,12 +23,14 @@ class HeapPlan:
     """How to measure one test's heap.
 
     ``regions`` allows regions inside the test; ``own_thread`` counts only what the test's own thread allocates. Both
-    keep every event of the capture instead of the state at the peak.
+    keep every event of the capture instead of the state at the peak. ``holders`` asks for the lines that hold what is
+    left at the end.
     """
 
     python_allocators: PythonAllocators = "exact"
     regions: bool = False
     own_thread: bool = False
+    holders: bool = False
 
     @property
     def every_event(self) -> bool:
@@ -43,11 +45,12 @@ class HeapPlan:
 
 @dataclass(frozen=True)
 class HeapFigures:
-    """What a heap meter gives; ``sites`` are the call sites at the peak."""
+    """What a heap meter gives; ``sites`` are the call sites at the peak, ``held`` those of what was left."""
 
     peak: Reading | Unavailable
     retained: Reading | Unavailable
     sites: tuple[Site, ...] = ()
+    held: tuple[Site, ...] = ()
 
 
 class HeapMeter:
@@ -147,19 +150,25 @@ class HeapMeter:
         if self._failure or self._capture is None:
             return self._unavailable(self._failure or "tracking never began")
         self._enter_in_ledger()
-        return self._figures(self._whole.peak_bytes, self._ledger.level_bytes, self._whole.live_at_peak)
+        figures = self._figures(self._whole.peak_bytes, self._ledger.level_bytes, self._whole.live_at_peak)
+        return self._with_holders(figures, self._ledger.live())
 
     def _read_capture(self) -> HeapFigures:
         if self._failure or self._capture is None:
             return self._unavailable(self._failure or "tracking never began")
         with self._capture.read(self._code_map, self._base_depth) as reading:
-            at_peak = reading.at_peak()
-            return self._figures(at_peak.bytes, reading.left().bytes, at_peak.groups)
+            at_peak, left = reading.at_peak(), reading.left()
+            return self._with_holders(self._figures(at_peak.bytes, left.bytes, at_peak.groups), left.groups)
 
     def _figures(self, peak_bytes: int, retained_bytes: int, at_peak: Iterable[tuple[int, Stack]]) -> HeapFigures:
         reading = Reading(peak_bytes, self._plan.source, may_miss_bytes=self._may_miss_bytes)
-        sites = sites_of(at_peak, self._code_map)[:MOST_SITES]
-        return HeapFigures(reading, replace(reading, bytes=retained_bytes), tuple(map(self._readable, sites)))
+        return HeapFigures(reading, replace(reading, bytes=retained_bytes), self._sites(at_peak))
+
+    def _with_holders(self, figures: HeapFigures, left: Iterable[tuple[int, Stack]]) -> HeapFigures:
+        return replace(figures, held=self._sites(left)) if self._plan.holders else figures
+
+    def _sites(self, live: Iterable[tuple[int, Stack]]) -> tuple[Site, ...]:
+        return tuple(map(self._readable, sites_of(live, self._code_map)[:MOST_SITES]))
 
     def _readable(self, site: Site) -> Site:
         """Add the source line, and write paths as a reader of the project would."""

@@ -62,7 +62,8 @@ class Meter:
         if self._heap is None:
             return Measurement(figures, (), seconds)
         heap = self._heap.stop() if isinstance(self._heap, HeapMeter) else HeapFigures(self._heap, self._heap)
-        return Measurement({Resource.RAM: heap.peak, Resource.RETAINED: heap.retained, **figures}, heap.sites, seconds)
+        figures = {Resource.RAM: heap.peak, Resource.RETAINED: heap.retained, **figures}
+        return Measurement(figures, heap.sites, seconds, heap.held)
 
     def open_region(self, region: Region) -> None:
         """Begin a region inside the measured stretch."""

@@ -91,6 +91,8 @@ def test_several_resources_at_once(project: Project) -> None:
     assert lines[3:] == [
         "at the peak:",
         '    64 MiB 100%  test_it.py:4 in test_it  def test_it(): test_it.held = b"x" * (64 * 2**20)',
+        "at the end:",
+        '    64 MiB 100%  test_it.py:4 in test_it  def test_it(): test_it.held = b"x" * (64 * 2**20)',
     ]
 
 
@@ -118,6 +120,11 @@ def test_garbage_is_not_retained(project: Project) -> None:
         @RETAINED
         def test_cache(): cached(2 * 2**20)
 
+        @pytest.mark.membudget(retained="64KiB")
+        def test_holds_little_of_much(membudget):
+            passing = bytearray(16 * 2**20)
+            with membudget.track(): KEPT.append(bytearray(2**20))
+
         @RETAINED
         def test_freed(): held = bytearray(2 * 2**20)
 
@@ -133,10 +140,18 @@ def test_garbage_is_not_retained(project: Project) -> None:
 
     run = project.measure()
 
+    assert run.failures["test_global"].splitlines() == [
+        "retained: still held at the end 2 MiB, budget 64 KiB: over by 1.94 MiB (32x)",
+        "at the end:",
+        "     2 MiB 100%  test_it.py:14 in test_global  def test_global(): KEPT.append(bytearray(2 * 2**20))",
+    ]
+    assert "16 MiB" not in run.failures["test_holds_little_of_much"]
+    assert "     1 MiB 100%  test_it.py:25 in " in run.failures["test_holds_little_of_much"]
     assert run.outcomes == {
         "test_cycle": "WITHIN",
         "test_global": "OVER_BUDGET",
         "test_cache": "OVER_BUDGET",
+        "test_holds_little_of_much": "OVER_BUDGET",
         "test_freed": "WITHIN",
         "test_fixture_frees_it_too_late": "OVER_BUDGET",
         "test_fixture_frees_it_in_time": "WITHIN",
