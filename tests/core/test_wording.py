@@ -136,6 +136,36 @@ def test_call_sites_are_shares_of_the_heap_peak_even_where_only_rss_is_over() ->
     )
 
 
+def test_what_is_still_held_has_lines_of_its_own() -> None:
+    """A reader who looks for a leak is not sent to the peak; one who is over in both is sent to both."""
+    figures: dict[Resource, Figure] = {
+        Resource.RAM: Reading(4 * MIB, "memray"),
+        Resource.RETAINED: Reading(2 * MIB, "memray"),
+    }
+    measurement = Measurement(figures, (a_site(4 * MIB, 7),), held=(a_site(MIB, 12, "CACHE[key] = rows"),))
+    leaking, both = judge({Resource.RETAINED: MIB}, measurement), judge(dict.fromkeys(figures, MIB), measurement)
+    assert leaking is not None
+    assert both is not None
+
+    assert (
+        failure_text(leaking, measurement, unmeasured_fails=False)
+        == """\
+retained: still held at the end 2 MiB, budget 1 MiB: over by 1 MiB (2x)
+at the end:
+     1 MiB  50%  hotpaths/vq.py:12 in assign_clusters  CACHE[key] = rows"""
+    )
+    assert (
+        failure_text(both, measurement, unmeasured_fails=False)
+        == """\
+ram: peak 4 MiB, budget 1 MiB: over by 3 MiB (4x)
+retained: still held at the end 2 MiB, budget 1 MiB: over by 1 MiB (2x)
+at the peak:
+     4 MiB 100%  hotpaths/vq.py:7 in assign_clusters  rows = [*rows]
+at the end:
+     1 MiB  50%  hotpaths/vq.py:12 in assign_clusters  CACHE[key] = rows"""
+    )
+
+
 def test_small_sites_are_left_out_and_the_rest_is_five_at_most() -> None:
     """Enough to name the culprit, not an inventory."""
     sites = tuple(a_site(size_bytes, line) for line, size_bytes in enumerate((30, 20, 15, 12, 11, 10, 1), start=1))

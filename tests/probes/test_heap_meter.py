@@ -128,6 +128,21 @@ def test_as_memray_itself_has_it(metered: Metered, tmp_path: Path) -> None:
     assert abs(peak_bytes(metered(work)) - by_memray_bytes) < 8 * CRUMBS
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [HeapPlan(holders=True), HeapPlan(holders=True, own_thread=True)],
+    ids=["sums", "own thread"],
+)
+def test_holders(metered: Metered, plan: HeapPlan) -> None:
+    """The lines that hold what is left, beside those of the peak; for those who ask."""
+    figures = metered(rise_and_fall, plan)
+
+    assert figures.sites[0].source == "large = bytearray(SIZE)"
+    assert figures.held[0].source == "return bytearray(HALF)"
+    assert figures.held[0].bytes == sys.getsizeof(bytearray(HALF))
+    assert metered(rise_and_fall).held == ()
+
+
 def test_garbage_from_before_is_not_the_tests(metered: Metered) -> None:
     """Cycles that nobody collected yet are collected before the start; releasing them is not a credit."""
     cycle: list[object] = [bytearray(SIZE)]
