@@ -173,6 +173,7 @@ PATHS = (
         small={"frames": 12_000, "window": 8, "d": 256},
         seed_size={"frames": 100_007, "window": 8, "d": 512},
         grows="frames",
+        growth={"frames": 8_192, "window": 8, "d": 16},
     ),
     HotPath(
         name="context_flat",

@@ -166,6 +166,6 @@ PATHS = (
         small={"frames": 16_000, "window": 30, "d": 128, "batch": 128, "stride": 1},
         seed_size={"frames": 380_029, "window": 30, "d": 287, "batch": 256, "stride": 1},
         grows="frames",
-        growth={"frames": 1_500, "window": 8, "d": 128, "batch": 128, "stride": 1},
+        growth={"frames": 700, "window": 8, "d": 128, "batch": 128, "stride": 1},
     ),
 )

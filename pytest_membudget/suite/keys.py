@@ -13,7 +13,7 @@ from pytest_membudget.suite.hotpath import Footprint, HotPath
 
 FrameKey = tuple[str, int]
 
-_BLOCK_KEYS = 4096
+_BLOCK_KEYS = 512
 
 
 def slice_masks(frame_keys: Sequence[FrameKey], slices: Sequence[Iterable[FrameKey]]) -> NDArray[np.bool_]:
@@ -35,7 +35,7 @@ def slice_masks(frame_keys: Sequence[FrameKey], slices: Sequence[Iterable[FrameK
 
     Bytes
     -----
-    S N + 70 KiB + about 220 for each utterance.
+    S N + 12 KiB + about 220 for each utterance.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _footprint(utterances: int, frames: int, s: int) -> Footprint:
     return Footprint(
         input_bytes=120 * rows + 8 * s * rows,
         output_bytes=s * rows,
-        scratch_bytes=70 * 1024 + 220 * utterances,
+        scratch_bytes=12 * 1024 + 220 * utterances,
         naive_bytes=s * rows + 2 * _dict_bytes(rows),
     )
 
@@ -125,7 +125,7 @@ PATHS = (
         footprint=_footprint,
         blamed=("key_to_idx = {key: index for index, key in enumerate(frame_keys)}",),
         tolerance=0.0,
-        small={"utterances": 24, "frames": 1_000, "s": 4},
+        small={"utterances": 16, "frames": 1_000, "s": 3},
         seed_size={"utterances": 200, "frames": 500, "s": 6},
         grows="frames",
         growth={"utterances": 10, "frames": 100, "s": 3},

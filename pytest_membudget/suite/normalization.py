@@ -215,6 +215,7 @@ PATHS = (
         small={"n": 24_000, "d": 256},
         seed_size={"n": 100_000, "d": 512},
         grows="n",
+        growth={"n": 8_192, "d": 32},
     ),
     HotPath(
         name="normalize_statistics",
@@ -229,5 +230,6 @@ PATHS = (
         small={"n": 24_000, "d": 256},
         seed_size={"n": 100_000, "d": 512},
         grows="n",
+        growth={"n": 8_192, "d": 32},
     ),
 )

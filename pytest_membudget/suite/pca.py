@@ -269,6 +269,7 @@ PATHS = (
         small={"n": 4_000, "d": 512, "k": 16},
         seed_size={"n": 100_000, "d": 4096, "k": 64},
         grows="n",
+        growth={"n": 4_096, "d": 64, "k": 4},
         error=shortfall,
     ),
     HotPath(
@@ -284,5 +285,6 @@ PATHS = (
         small={"n": 16_000, "d": 768, "k": 32},
         seed_size={"n": 100_000, "d": 4096, "k": 64},
         grows="n",
+        growth={"n": 8_192, "d": 32, "k": 4},
     ),
 )

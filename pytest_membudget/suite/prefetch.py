@@ -123,5 +123,6 @@ PATHS = (
         tolerance=2e-6,
         small={"frames": 6_000, "window": 30, "d": 128, "batch": 128, "stride": 1},
         grows="frames",
+        growth={"frames": 700, "window": 8, "d": 128, "batch": 128, "stride": 1},
     ),
 )

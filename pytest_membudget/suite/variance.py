@@ -226,6 +226,7 @@ PATHS = (
         small={"n": 24_000, "d": 256, "k": 32},
         seed_size={"n": 100_000, "d": 512, "k": 64},
         grows="n",
+        growth={"n": 8_192, "d": 32, "k": 8},
     ),
     HotPath(
         name="slice_ratios",
@@ -240,5 +241,6 @@ PATHS = (
         small={"n": 16_000, "d": 128, "k": 16, "s": 6},
         seed_size={"n": 100_000, "d": 512, "k": 64, "s": 8},
         grows="n",
+        growth={"n": 8_192, "d": 32, "k": 8, "s": 3},
     ),
 )

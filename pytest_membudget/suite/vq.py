@@ -125,6 +125,7 @@ PATHS = (
         small={"n": 12_000, "k": 64, "d": 96},
         seed_size={"n": 20_000, "k": 64, "d": 512},
         grows="n",
+        growth={"n": 16_384, "k": 8, "d": 16},
         error=excess_distance,
     ),
 )

@@ -188,6 +188,7 @@ PATHS = (
         small={"frames": 6_000, "window": 30, "d": 128, "batch": 128, "stride": 1},
         seed_size={"frames": 380_029, "window": 30, "d": 287, "batch": 256, "stride": 1},
         grows="frames",
+        growth={"frames": 700, "window": 8, "d": 128, "batch": 128, "stride": 1},
     ),
     HotPath(
         name="windows_strided",
