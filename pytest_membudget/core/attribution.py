@@ -12,8 +12,9 @@ Stack = tuple[tuple[str, str, int], ...]
 """Function, file and line of each frame, the most recent first."""
 
 NO_FRAME = Frame("<native code>", 0, "no Python frame")
-# Bookkeeping of the test runner is made of small objects; anything larger is the test's, whatever its stack.
-MOST_HARNESS_BYTES = 4096
+# Bookkeeping of the test runner is made of small objects and the buffers of its files (8 KiB, and a copy of one);
+# anything larger is the test's, whatever its stack.
+MOST_HARNESS_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)

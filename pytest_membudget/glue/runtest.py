@@ -6,13 +6,16 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from pytest_membudget.core.record import record_of, to_plain
+from pytest_membudget.core.record import TestRecord, record_of, to_plain
+from pytest_membudget.core.run import one_per_test
+from pytest_membudget.core.verdict import Outcome
 from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
 from pytest_membudget.probes.meter import depth_below
 
 RECORD = "membudget"
+WORST_ATTEMPT = pytest.StashKey[TestRecord]()
 Wrapper = Generator[None, object, object]
 
 
@@ -62,8 +65,17 @@ class MeasurePlugin:
         if report.when == "teardown" and state.test_outcome != NOT_RUN:
             verdict = None if state.test_outcome == "skipped" else state.verdict
             record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker)
-            setattr(report, RECORD, to_plain(record))
+            setattr(report, RECORD, to_plain(_of_all_attempts(item, record)))
         return report
+
+
+def _of_all_attempts(item: pytest.Item, record: TestRecord) -> TestRecord:
+    """Keep the worst attempt on the item: some rerun plugins log no report of the attempts before the last."""
+    records = [earlier, record] if (earlier := item.stash.get(WORST_ATTEMPT, None)) else [record]
+    (worst,) = one_per_test(records)
+    if worst.outcome is Outcome.OVER_BUDGET:
+        item.stash[WORST_ATTEMPT] = worst
+    return worst
 
 
 def outcome_after(before: str, report: pytest.TestReport) -> str:

@@ -25,12 +25,12 @@ SUITE = """
         @BUDGET
         def test_method(self): allocate(2)
 
-        @BUDGET
         @classmethod
+        @BUDGET
         def test_classmethod(cls): allocate(2)
 
-        @BUDGET
         @staticmethod
+        @BUDGET
         def test_staticmethod(): allocate(2)
 
     @BUDGET

@@ -141,7 +141,7 @@ def test_arenas_mode_states_its_bound(project: Project) -> None:
         def test_exact(): held = bytearray(2 * 2**20)
     """)
 
-    run = project.measure("--membudget-report")
+    run = project.measure("--membudget-report", columns=120)
 
     assert re.search(r"arenas \(may miss [\d.]+ [KM]iB\)$", run.out, re.MULTILINE)
     assert run.tests["test_arenas"]["ram"]["may_miss_bytes"] > 0

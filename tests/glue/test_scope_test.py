@@ -102,7 +102,7 @@ def test_fixtures_count(project: Project, plugins: tuple[str, ...]) -> None:
     run = project.measure(*(("-n1",) if plugins else ()), plugins=plugins)
 
     peaks = {name: run.peak_bytes(name) / MIB for name, outcome in run.outcomes.items() if outcome == "OVER_BUDGET"}
-    assert peaks == pytest.approx(OVER, abs=1 / 256)
+    assert peaks == pytest.approx(OVER, abs=1 / 64)
     within = {name for name, outcome in run.outcomes.items() if outcome == "WITHIN"}
     assert within == {
         "test_empty",
@@ -113,7 +113,7 @@ def test_fixtures_count(project: Project, plugins: tuple[str, ...]) -> None:
         "test_computed[2]",
         "test_last",
     }
-    assert 0 <= run.peak_bytes("test_empty") <= 1024
+    assert 0 <= run.peak_bytes("test_last") <= 1024
     assert run.failures["test_setup"].splitlines()[0 if not plugins else 1] == (
         "ram: peak 4 MiB, budget 1 MiB: over by 3 MiB (4x)"
     )
