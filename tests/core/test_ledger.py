@@ -126,6 +126,17 @@ def test_first_of_equal_peaks_is_kept() -> None:
     assert whole.live_at_peak == ((10, FIT),)
 
 
+def test_first_of_equal_peaks_is_kept_over_captures() -> None:
+    """The later capture does not take the place of the earlier one."""
+    ledger = Ledger()
+    whole = ledger.open_span()
+
+    replayed(ledger, [alloc(1, 10, FIT), free(1)])
+    replayed(ledger, [alloc(1, 10, LOAD)])
+
+    assert whole.live_at_peak == ((10, FIT),)
+
+
 def test_region_that_frees_what_came_before_it() -> None:
     """Its level sinks below where it began: nothing grew, and what it left is negative."""
     ledger = Ledger()
@@ -225,6 +236,15 @@ def test_one_release_of_several_mappings() -> None:
     replayed(ledger, [mmap(1000, 100), mmap(1100, 100), mmap(1200, 100), munmap(1050, 200)])
 
     assert ledger.level_bytes == 100
+    assert ledger.live() == ((50, FIT), (50, FIT))
+
+
+def test_release_that_fits_a_mapping() -> None:
+    """Nothing is left of it, not even a piece of no size."""
+    ledger = Ledger()
+    replayed(ledger, [mmap(1000, 100), munmap(1000, 60), munmap(1060, 40)])
+
+    assert ledger.live() == ()
 
 
 def test_mappings_and_blocks_do_not_meet() -> None:

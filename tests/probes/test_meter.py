@@ -29,6 +29,7 @@ def resident_set() -> ScriptedHighWater:
 def test_resident_set_alone(resident_set: ScriptedHighWater) -> None:
     """Nobody asked for the heap, so nothing is said of it."""
     meter = Meter(None, ResidentMeter(resident_set))
+    prepared = resident_set.prepared
     meter.start(0)
     running = meter.running
     resident_set.advance()
@@ -38,6 +39,7 @@ def test_resident_set_alone(resident_set: ScriptedHighWater) -> None:
     assert measurement.sites == ()
     assert measurement.seconds > 0
     assert (running, meter.running, meter.measures_heap) == (True, False, False)
+    assert (prepared, resident_set.prepared) == (False, True)
 
 
 def test_heap_that_cannot_be_measured(resident_set: ScriptedHighWater) -> None:
