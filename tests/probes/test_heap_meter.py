@@ -347,10 +347,10 @@ def test_region_that_unmaps_earlier_memory(meter: HeapMeter) -> None:
     inside.close()
     whole = meter.stop()
 
-    assert 0 <= peak_bytes(region) < 4 * CRUMBS
-    assert abs(retained_bytes(region) - (HALF - SIZE)) < 4 * CRUMBS
-    assert abs(peak_bytes(whole) - SIZE) < 4 * CRUMBS
-    assert retained_bytes(whole) < 4 * CRUMBS
+    assert 0 <= peak_bytes(region) < 8 * CRUMBS
+    assert abs(retained_bytes(region) - (HALF - SIZE)) < 8 * CRUMBS
+    assert abs(peak_bytes(whole) - SIZE) < 8 * CRUMBS
+    assert retained_bytes(whole) < 8 * CRUMBS
 
 
 def test_nested_regions(meter: HeapMeter) -> None:
