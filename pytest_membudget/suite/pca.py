@@ -25,6 +25,7 @@ class Components(NamedTuple):
     variances: NDArray[np.float64]
 
 
+@np.errstate(invalid="ignore")  # infinity less infinity: said below, in words
 def fit(x: NDArray[Any], k: int) -> Components:
     """The k directions of largest variance, exactly: from the scatter matrix, summed over blocks of rows.
 

@@ -184,6 +184,7 @@ def test_fit_is_repeatable() -> None:
         (X, 0, "k must be a whole number of at least 1, not 0"),
         (X, 6, "k must be at most min(N, D) = 5, not 6"),
         (X * np.nan, 2, "x must be finite, but holds NaN or infinity"),
+        (X * np.inf, 2, "x must be finite, but holds NaN or infinity"),
         (X.ravel(), 2, "x must be a float array [N, D], not float32 of shape (100,)"),
     ],
 )

@@ -70,7 +70,6 @@ def test_common_offset() -> None:
         (_latents(9).astype(int), 4, 2, "latents must be a float array [F, D], not int64 of shape (9, 5)"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_wrong_arguments(latents: Any, window: Any, k: Any, message: str) -> None:
     """A wrong argument is refused with one sentence that names it."""
     with pytest.raises(ValueError, match="must") as raised:
