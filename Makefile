@@ -62,7 +62,7 @@ installed: .venv/.package .venv/.dev
 
 # Uninstalled first: an unchanged version number tells pip that there is nothing to do.
 .venv/.package: pyproject.toml $(SOURCES) | .venv/.pip
-	$(PIP) uninstall --yes pytest-membudget
+	$(PIP) --quiet uninstall --yes pytest-membudget
 	$(PIP) install ".[suite]"
 	@touch $@
 
