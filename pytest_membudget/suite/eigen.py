@@ -42,7 +42,7 @@ def leading_eigenpairs(matrix: NDArray[Any], k: int) -> tuple[NDArray[Any], NDAr
     size = len(matrix)
     rng = np.random.default_rng(0)
     basis = _orthonormal(rng.standard_normal((size, min(size, k + GUARD_VECTORS)), matrix.dtype.type))
-    tolerance = 8 * float(np.finfo(matrix.dtype).eps)
+    tolerance = 2 * float(np.finfo(matrix.dtype).eps)
     reached = 0.0
     for _ in range(_MOST_ROUNDS):
         values, basis, residual = _rotated(matrix, basis, k)
