@@ -17,9 +17,11 @@ SOURCES := $(shell find pytest_membudget -type f -not -name '*.pyc')
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
+# In an empty folder, as anybody would who has installed the package: the settings of this checkout are for its own tests.
 # Left out: the naive PCA fit at its full size, which is an SVD of many minutes.
 demo: .venv/.package  ## the budgets of the bundled suite, at the sizes of real jobs too, with the report
-	$(BIN)/pytest --pyargs pytest_membudget.suite --membudget-report -m "small or seed_size" \
+	@mkdir -p build/demo && touch build/demo/pytest.ini
+	cd build/demo && "$(CURDIR)/$(BIN)/pytest" --pyargs pytest_membudget.suite --membudget-report -m "small or seed_size" \
 	  -k "(within_budget or breaks_budget) and not (breaks_budget and pca_fit-seed_size)" $(DEMO_ARGS)
 
 test: .venv/.package .venv/.dev  ## all tests, against the installed package
