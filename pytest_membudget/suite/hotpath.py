@@ -84,11 +84,9 @@ class HotPath:
     seed
         Number of the document that describes the naive form.
     inputs
-        ``inputs(**sizes)`` gives the arguments of the three forms; the same sizes give the same
-        arguments.
+        ``inputs(**sizes)`` gives the arguments of the three forms; the same sizes give the same arguments.
     lean, naive, reference
-        The three forms, each called with ``**inputs``; the reference works in
-        float64.
+        The three forms, each called with ``**inputs``; the reference works in float64.
     footprint
         ``footprint(**sizes)`` gives the byte formulas, for float32 data.
     blamed

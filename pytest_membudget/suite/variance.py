@@ -93,7 +93,7 @@ def _near(deltas: NDArray[Any]) -> NDArray[Any]:
     """A point [D] near the data; a NaN there must not spoil a slice that leaves its row out."""
     first = deltas[: block_rows(deltas.shape[1])]
     center = first.sum(axis=0, dtype=np.float64) / max(1, len(first))
-    point: NDArray[Any] = np.nan_to_num(center).astype(working_dtype(deltas))
+    point: NDArray[Any] = np.nan_to_num(center, posinf=0, neginf=0).astype(working_dtype(deltas))
     return point
 
 
