@@ -6,6 +6,7 @@ a file: complete when its last allocation is the one that ``stop`` made, and oth
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -59,6 +60,9 @@ class HeapCapture:
             import memray
         except ImportError as error:
             raise CaptureError(f"memray cannot be imported ({error})") from None
+        # Its warnings, such as "Correcting symbol for malloc" with some builds of Python, would stand among what the
+        # test itself printed.
+        memray.set_log_level(logging.ERROR)
         kind = memray.FileFormat.ALL_ALLOCATIONS if every_event else memray.FileFormat.AGGREGATED_ALLOCATIONS
         try:
             self._tracker = memray.Tracker(
