@@ -62,7 +62,7 @@ class HeapCapture:
             raise CaptureError(f"memray cannot be imported ({error})") from None
         # Its warnings, such as "Correcting symbol for malloc" with some builds of Python, would stand among what the
         # test itself printed.
-        memray.set_log_level(logging.ERROR)
+        memray.set_log_level(logging.ERROR)  # type: ignore[attr-defined]  # missing from its stubs
         kind = memray.FileFormat.ALL_ALLOCATIONS if every_event else memray.FileFormat.AGGREGATED_ALLOCATIONS
         try:
             self._tracker = memray.Tracker(
