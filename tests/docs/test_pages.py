@@ -71,10 +71,15 @@ def _run_transcript(content: str, folder: Path, where: str) -> None:
     for part in re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         status, printed = _run(command, folder)
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        found = doctest.OutputChecker().check_output(f"... {expected.strip()} ...", f"| {printed} |", flags)
-        assert found, f"{where}: expected\n{expected}\nbut '{command}' printed\n{printed}"
+        assert _stands_in(expected.strip(), printed), f"{where}: expected\n{expected}\nbut '{command}' printed\n{printed}"
         assert (status != 0) == bool(FAILURE.search(expected)), f"{where}: '{command}' ended with {status}:\n{printed}"
+
+
+def _stands_in(expected: str, printed: str) -> bool:
+    # A line of dots stands for any number of lines, also for none.
+    wanted = re.sub(r"^\.\.\.\n", "...", expected, flags=re.MULTILINE)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(f"... {wanted} ...", f"| {printed} |", flags)
 
 
 def _run(command: str, folder: Path) -> tuple[int, str]:
