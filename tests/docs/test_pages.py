@@ -71,7 +71,9 @@ def _run_transcript(content: str, folder: Path, where: str) -> None:
     for part in re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         status, printed = _run(command, folder)
-        assert _stands_in(expected.strip(), printed), f"{where}: expected\n{expected}\nbut '{command}' printed\n{printed}"
+        assert _stands_in(expected.strip(), printed), (
+            f"{where}: expected\n{expected}\nbut '{command}' printed\n{printed}"
+        )
         assert (status != 0) == bool(FAILURE.search(expected)), f"{where}: '{command}' ended with {status}:\n{printed}"
 
 
