@@ -7,7 +7,7 @@ import pytest
 from pytest_membudget.core.errors import OptionError
 from pytest_membudget.glue.marker_names import LIMIT_MEMORY_HELP, MARKER_HELP
 from pytest_membudget.glue.options import add_options, read_settings
-from pytest_membudget.glue.session import OffPlugin, RunPlugin
+from pytest_membudget.glue.session import OffPlugin, RunPlugin, baseline_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,6 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER_HELP)
     try:
         settings = read_settings(config)
+        baseline = baseline_of(settings)
     except OptionError as error:
         raise pytest.UsageError(f"pytest-membudget: {error}") from None
     worker = getattr(config, "workerinput", {}).get("workerid")
@@ -29,4 +30,4 @@ def pytest_configure(config: pytest.Config) -> None:
     if not settings.enabled:
         config.pluginmanager.register(OffPlugin(), "membudget-off")
     else:
-        config.pluginmanager.register(RunPlugin(config, settings, worker), "membudget-run")
+        config.pluginmanager.register(RunPlugin(config, settings, worker, baseline), "membudget-run")

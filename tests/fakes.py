@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_membudget.core.measurement import Frame, Resource, Site
+from pytest_membudget.core.provenance import Provenance
 from pytest_membudget.core.record import TestRecord, Use
 from pytest_membudget.core.run import Environment, RunReport
 from pytest_membudget.core.verdict import Outcome
@@ -19,6 +20,9 @@ ENVIRONMENT = Environment(
     commit="3f2c1ab0c5d2e8f1a7b9d4c6e0f3a2b1c8d7e6f5",
     tools={"pytest-membudget": "0.1.0", "pytest": "8.2.0", "memray": "1.20.0"},
 )
+
+
+PROVENANCE = Provenance(ENVIRONMENT.key, "memray 1.20.0", "exact, isolated")
 
 
 def a_site(size_bytes: int = MIB, line: int = 7, source: str = "rows = [*rows]", via: Frame | None = None) -> Site:
@@ -46,6 +50,7 @@ def a_record(
         seconds=0.25,
         reason=reason,
         worker=worker,
+        provenance=PROVENANCE,
     )
 
 

@@ -139,6 +139,10 @@ class Project:
         result = self._pytester.runpytest_inprocess("-p", "membudget", *args)
         return Run(int(result.ret), result.stdout.str(), result.stderr.str(), self._take_json())
 
+    def command(self, *command: str) -> str:
+        """Run another command in the folder, and return what it printed."""
+        return self._pytester.run(*command, timeout=120).stdout.str()
+
     def measure(self, *args: str, **how: Any) -> Run:
         """Run pytest with the JSON report, from which the figures can be read."""
         return self.run(f"--membudget-json={JSON}", *args, **how)

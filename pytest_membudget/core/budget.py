@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from pytest_membudget.core.errors import MarkerError, SizeError
 from pytest_membudget.core.measurement import Resource
 from pytest_membudget.core.sizes import Percentage, parse_size
+from pytest_membudget.core.tolerance import NO_ALLOWANCES, Allowances, parse_tolerance
 
 BASELINE = "baseline"
 RESOURCE_KEYS = tuple(resource.value for resource in (Resource.RAM, Resource.RSS, Resource.VRAM, Resource.RETAINED))
@@ -57,7 +57,7 @@ class Budget:
     python_allocators: str = "exact"
     isolate: bool = False
     children: bool = False
-    tolerance: Fraction | int | None = None
+    tolerance: Allowances = NO_ALLOWANCES
     own_thread: bool = False
 
     def __bool__(self) -> bool:
@@ -115,7 +115,7 @@ def budget_of(declared: Mapping[str, Declared]) -> Budget:
     return Budget(
         limits=limits,
         where={resource: declared[resource.value].where for resource in limits},
-        tolerance=_tolerance(declared["tolerance"]) if "tolerance" in declared else None,
+        tolerance=_tolerance(declared["tolerance"]) if "tolerance" in declared else NO_ALLOWANCES,
         own_thread="own_thread" in declared,
         **chosen,  # type: ignore[arg-type]  # the keys of CHOICES and of FLAGS are the fields of that name
         **flags,  # type: ignore[arg-type]
@@ -146,10 +146,8 @@ def _flag(key: str, declared: Declared) -> bool:
     raise MarkerError(f"membudget marker {declared.where}: {key}={declared.value!r}: write True or False")
 
 
-def _tolerance(declared: Declared) -> Fraction | int:
-    """A share of the baseline as a fraction, or a number of bytes."""
+def _tolerance(declared: Declared) -> Allowances:
     try:
-        size = parse_size(declared.value)
+        return parse_tolerance(declared.value)
     except SizeError as error:
-        raise MarkerError(f"membudget marker {declared.where}: tolerance: {error}") from None
-    return size.percent / 100 if isinstance(size, Percentage) else size
+        raise MarkerError(f"membudget marker {declared.where}: {error}") from None

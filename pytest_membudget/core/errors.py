@@ -19,5 +19,9 @@ class OptionError(MembudgetError):
     """A command-line option or ini key whose value cannot be used."""
 
 
+class BaselineError(MembudgetError):
+    """A baseline or a run's file that cannot be used."""
+
+
 class NotMeasuredError(MembudgetError):
     """A figure was asked for that this process could not measure."""

@@ -60,13 +60,15 @@ class Site:
 class Reading:
     """A measured figure.
 
-    ``may_miss_bytes`` bounds what the source can have overlooked; ``exact`` is false for a sampled figure.
+    ``may_miss_bytes`` bounds what the source can have overlooked; ``exact`` is false for a sampled figure; ``device``
+    is the model of the GPU that a VRAM figure belongs to.
     """
 
     bytes: int
     source: str
     exact: bool = True
     may_miss_bytes: int = 0
+    device: str | None = None
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,47 @@ of JSON's own types.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_membudget.core.growth import ChangeKind, Growth, SiteChange
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site
-from pytest_membudget.core.verdict import Outcome, Verdict
+from pytest_membudget.core.provenance import UNKNOWN, Provenance
+from pytest_membudget.core.verdict import Finding, Outcome, Verdict
 
 Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Use:
-    """One resource of one test: the figure and the budget, each None where there is none."""
+    """One resource of one test: figure, budget and baseline, each None where there is none.
+
+    ``outcome`` is None for a resource without a budget; ``band_bytes`` is the change since the baseline that does not
+    count, and ``anchor_bytes`` where the baseline's figure began.
+    """
 
     peak_bytes: int | None = None
     budget_bytes: int | None = None
     source: str | None = None
     exact: bool = True
     may_miss_bytes: int = 0
+    device: str | None = None
+    outcome: Outcome | None = None
+    baseline_bytes: int | None = None
+    anchor_bytes: int | None = None
+    band_bytes: int | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the test has a budget for this resource, in bytes or as its baseline."""
+        return self.outcome is not None or self.budget_bytes is not None
+
+    @property
+    def growth(self) -> Growth | None:
+        """The change since the baseline, None where one of the two figures is missing."""
+        if self.peak_bytes is None or self.baseline_bytes is None or self.band_bytes is None:
+            return None
+        return Growth(self.baseline_bytes, self.peak_bytes, self.band_bytes)
 
     @property
     def headroom(self) -> float | None:
@@ -38,7 +61,17 @@ class Use:
 
 @dataclass(frozen=True)
 class TestRecord:
-    """One test of a run, as outputs see it."""
+    """One test of a run, as outputs see it.
+
+    Attributes
+    ----------
+    sites
+        The call sites at the heap's peak, the biggest first.
+    changes
+        Those that are new, grown or gone since the baseline, where the peak left its band.
+    failed_by_baseline
+        Whether the test passed in all but its baseline: it regressed, or had no entry where one is required.
+    """
 
     __test__ = False  # the name would have pytest collect it
 
@@ -51,6 +84,9 @@ class TestRecord:
     reason: str | None = None
     worker: str | None = None
     isolated: bool = False
+    provenance: Provenance = UNKNOWN
+    changes: tuple[SiteChange, ...] = ()
+    failed_by_baseline: bool = False
 
     def use(self, resource: Resource) -> Use:
         """Return what is known of ``resource``."""
@@ -58,34 +94,62 @@ class TestRecord:
 
     @property
     def tightest(self) -> Resource:
-        """The judged resource with the least headroom; one that was budgeted but not measured, if none was judged."""
-        judged = [(use.headroom, resource) for resource, use in self.uses.items() if use.headroom is not None]
-        budgeted = [resource for resource, use in self.uses.items() if use.budget_bytes is not None]
-        return min(judged, key=lambda pair: pair[0])[1] if judged else next(iter(budgeted), Resource.RAM)
+        """The resource that decides: the worst outcome, of equal ones the least headroom; RAM where none is judged."""
+        judged = [resource for resource, use in self.uses.items() if use.is_judged]
+        return min(judged, key=self._rank, default=Resource.RAM)
+
+    def _rank(self, resource: Resource) -> tuple[int, float]:
+        use = self.use(resource)
+        worst_first = list(Outcome)
+        return (
+            worst_first.index(use.outcome) if use.outcome else len(worst_first),
+            float("inf") if use.headroom is None else use.headroom,
+        )
 
 
 def record_of(
-    nodeid: str, test_outcome: str, measurement: Measurement, verdict: Verdict | None, worker: str | None = None
+    nodeid: str,
+    test_outcome: str,
+    measurement: Measurement,
+    verdict: Verdict | None,
+    worker: str | None = None,
+    provenance: Provenance = UNKNOWN,
 ) -> TestRecord:
     """Return the record of a test that ran."""
-    budgets = {finding.resource: finding.budget_bytes for finding in verdict.findings} if verdict else {}
-    resources = [resource for resource in Resource if resource in budgets or resource in measurement.figures]
+    findings = {finding.resource: finding for finding in verdict.findings} if verdict else {}
+    resources = [resource for resource in Resource if resource in findings or resource in measurement.figures]
     return TestRecord(
         nodeid=nodeid,
         test_outcome=test_outcome,
         outcome=verdict.outcome if verdict else None,
-        uses={resource: _use(measurement.figure(resource), budgets.get(resource)) for resource in resources},
+        uses={resource: _use(measurement.figure(resource), findings.get(resource)) for resource in resources},
         sites=measurement.sites,
         seconds=measurement.seconds,
         reason="; ".join(verdict.reasons) or None if verdict else None,
         worker=worker,
+        provenance=provenance,
+        changes=verdict.changes if verdict else (),
     )
 
 
-def _use(figure: Figure, budget_bytes: int | None) -> Use:
-    if not isinstance(figure, Reading):
-        return Use(budget_bytes=budget_bytes)
-    return Use(figure.bytes, budget_bytes, figure.source, figure.exact, figure.may_miss_bytes)
+_NO_READING = Reading(0, "")
+
+
+def _use(figure: Figure, finding: Finding | None) -> Use:
+    reading = figure if isinstance(figure, Reading) else _NO_READING
+    growth = finding.growth if finding else None
+    return Use(
+        peak_bytes=reading.bytes if reading is figure else None,
+        budget_bytes=finding.budget_bytes if finding else None,
+        source=reading.source or None,
+        exact=reading.exact,
+        may_miss_bytes=reading.may_miss_bytes,
+        device=reading.device,
+        outcome=finding.outcome if finding else None,
+        baseline_bytes=growth.before_bytes if growth else None,
+        anchor_bytes=finding.anchor_bytes if finding and growth else None,
+        band_bytes=growth.band_bytes if growth else None,
+    )
 
 
 def to_plain(record: TestRecord) -> Plain:
@@ -96,11 +160,16 @@ def to_plain(record: TestRecord) -> Plain:
         "test_outcome": record.test_outcome,
         "isolated": record.isolated,
         "worker": record.worker,
+        "environment": record.provenance.environment,
+        "measured_by": record.provenance.measured_by,
+        "mode": record.provenance.mode,
+        "failed_by_baseline": record.failed_by_baseline,
         "ram": _ram_to_plain(record),
         "rss": _use_to_plain(record, Resource.RSS),
         "vram": _use_to_plain(record, Resource.VRAM),
         "seconds": record.seconds,
         "sites": [_site_to_plain(site) for site in record.sites],
+        "changes": [{**vars(change), "kind": change.kind.value} for change in record.changes],
         "phases": [],
         "reason": record.reason,
     }
@@ -110,7 +179,8 @@ def _use_to_plain(record: TestRecord, resource: Resource) -> Plain | None:
     if resource not in record.uses:
         return None
     use = record.use(resource)
-    return {"peak_bytes": use.peak_bytes, "budget_bytes": use.budget_bytes, "source": use.source, "exact": use.exact}
+    plain = {"peak_bytes": use.peak_bytes, "source": use.source, "exact": use.exact, **_judged_to_plain(use)}
+    return plain if resource is not Resource.VRAM else {**plain, "device": use.device}
 
 
 def _ram_to_plain(record: TestRecord) -> Plain | None:
@@ -119,13 +189,23 @@ def _ram_to_plain(record: TestRecord) -> Plain | None:
     ram, retained = record.use(Resource.RAM), record.use(Resource.RETAINED)
     return {
         "peak_bytes": ram.peak_bytes,
-        "budget_bytes": ram.budget_bytes,
-        "baseline_bytes": None,
+        **_judged_to_plain(ram),
         "retained_bytes": retained.peak_bytes,
-        "retained_budget_bytes": retained.budget_bytes,
+        **_judged_to_plain(retained, "retained_"),
         "source": ram.source or retained.source,
         "exact": ram.exact,
         "may_miss_bytes": ram.may_miss_bytes,
+    }
+
+
+def _judged_to_plain(use: Use, prefix: str = "") -> Plain:
+    """Return what a figure was held against, and with what outcome."""
+    return {
+        f"{prefix}outcome": use.outcome.value if use.outcome else None,
+        f"{prefix}budget_bytes": use.budget_bytes,
+        f"{prefix}baseline_bytes": use.baseline_bytes,
+        f"{prefix}anchor_bytes": use.anchor_bytes,
+        f"{prefix}band_bytes": use.band_bytes,
     }
 
 
@@ -153,20 +233,35 @@ def from_plain(plain: Plain) -> TestRecord:
         reason=plain["reason"],
         worker=plain["worker"],
         isolated=plain["isolated"],
+        provenance=Provenance(plain["environment"], plain["measured_by"], plain["mode"]),
+        changes=tuple(SiteChange(**{**change, "kind": ChangeKind(change["kind"])}) for change in plain["changes"]),
+        failed_by_baseline=plain["failed_by_baseline"],
     )
 
 
 def _uses_from_plain(plain: Plain) -> dict[Resource, Use]:
     uses: dict[Resource, Use] = {}
     if ram := plain["ram"]:
-        uses[Resource.RAM] = Use(
-            ram["peak_bytes"], ram["budget_bytes"], ram["source"], ram["exact"], ram["may_miss_bytes"]
-        )
-        uses[Resource.RETAINED] = Use(ram["retained_bytes"], ram["retained_budget_bytes"], ram["source"])
+        source = ram["source"]
+        uses[Resource.RAM] = _judged(Use(ram["peak_bytes"], None, source, ram["exact"], ram["may_miss_bytes"]), ram)
+        uses[Resource.RETAINED] = _judged(Use(ram["retained_bytes"], None, source), ram, "retained_")
     for resource in (Resource.RSS, Resource.VRAM):
         if use := plain[resource.value]:
-            uses[resource] = Use(use["peak_bytes"], use["budget_bytes"], use["source"], use["exact"])
+            figure = Use(use["peak_bytes"], None, use["source"], use["exact"], device=use.get("device"))
+            uses[resource] = _judged(figure, use)
     return uses
+
+
+def _judged(figure: Use, plain: Plain, prefix: str = "") -> Use:
+    outcome = plain[f"{prefix}outcome"]
+    return replace(
+        figure,
+        outcome=Outcome(outcome) if outcome else None,
+        budget_bytes=plain[f"{prefix}budget_bytes"],
+        baseline_bytes=plain[f"{prefix}baseline_bytes"],
+        anchor_bytes=plain[f"{prefix}anchor_bytes"],
+        band_bytes=plain[f"{prefix}band_bytes"],
+    )
 
 
 def _site_from_plain(plain: Plain) -> Site:

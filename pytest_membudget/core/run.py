@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_membudget.core.record import TestRecord
@@ -52,6 +52,35 @@ class RunReport:
     def count(self, outcome: Outcome) -> int:
         """Return how many tests came to ``outcome``."""
         return sum(record.outcome is outcome for record in self.records)
+
+
+def merged(runs: Sequence[RunReport]) -> RunReport:
+    """Return several runs as one: the shards of a suite, or its runs on several machines.
+
+    A fact on which the runs agree stays; texts that differ are named side by side, and of numbers the least counts.
+    """
+    records = tuple(record for run in runs for record in run.records)
+    environments = [run.environment for run in runs if run.environment]
+    if not environments:
+        return RunReport(records)
+    tools: dict[str, list[str]] = {}
+    for environment in environments:
+        for tool, version in environment.tools.items():
+            tools.setdefault(tool, []).append(version)
+    commits = [environment.commit for environment in environments if environment.commit]
+    environment = replace(
+        environments[0],
+        key=_side_by_side(environment.key for environment in environments),
+        cpu_count=min(environment.cpu_count for environment in environments),
+        total_ram_bytes=min(environment.total_ram_bytes for environment in environments),
+        commit=_side_by_side(commits) or None,
+        tools={tool: _side_by_side(versions) for tool, versions in tools.items()},
+    )
+    return RunReport(records, environment)
+
+
+def _side_by_side(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(texts))
 
 
 def one_per_test(records: Iterable[TestRecord]) -> tuple[TestRecord, ...]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_membudget.core.growth_wording import Reference, accept_line, against_lines, regressed_line
 from pytest_membudget.core.measurement import Frame, Measurement, Reading, Resource, Site
 from pytest_membudget.core.sizes import format_against, format_size
 from pytest_membudget.core.verdict import Finding, Outcome, Verdict
@@ -11,20 +15,67 @@ LEAST_SHARE = 0.01
 _NOUN = {"ram": "peak", "retained": "still held at the end", "rss": "resident peak", "vram": "peak"}
 
 
-def failure_text(verdict: Verdict, measurement: Measurement, unmeasured_fails: bool) -> str | None:
-    """Return the text that fails the test, or None when the verdict lets it pass."""
-    over = verdict.of(Outcome.OVER_BUDGET)
-    lines = [over_budget_line(finding) for finding in over]
-    if measurement.sites and any(finding.resource is not Resource.RETAINED for finding in over):
-        lines += ["at the peak:", *site_lines(measurement.sites, _heap_bytes(measurement, Resource.RAM))]
-    if measurement.held and any(finding.resource is Resource.RETAINED for finding in over):
-        lines += ["at the end:", *site_lines(measurement.held, _heap_bytes(measurement, Resource.RETAINED))]
-    if unmeasured_fails:
-        unjudged = (*verdict.of(Outcome.NOT_MEASURED), *verdict.of(Outcome.NO_BASELINE))
-        lines += [
-            f"{finding.resource.value}: not judged: {finding.reason} (membudget_missing = fail)" for finding in unjudged
-        ]
+@dataclass(frozen=True)
+class Strictness:
+    """What fails a test beside a figure that is too high."""
+
+    unmeasured: bool = False
+    no_baseline: bool = False
+
+
+LENIENT = Strictness()
+
+
+def failure_text(
+    verdict: Verdict,
+    measurement: Measurement,
+    strictness: Strictness = LENIENT,
+    reference: Callable[[], Reference] | None = None,
+) -> str | None:
+    """Return the text that fails the test, or None when the verdict lets it pass.
+
+    ``reference`` is asked where the baseline comes from, once the text needs it.
+    """
+    over, regressed = verdict.of(Outcome.OVER_BUDGET), verdict.of(Outcome.REGRESSED)
+    missing = verdict.of(Outcome.NO_BASELINE) if strictness.no_baseline else ()
+    lines = [*map(over_budget_line, over), *(regressed_line(finding, _noun(finding)) for finding in regressed)]
+    lines += _sites_lines(measurement, (*over, *regressed), bool(verdict.changes))
+    if strictness.unmeasured:
+        lines += [_unmeasured_line(finding) for finding in verdict.of(Outcome.NOT_MEASURED)]
+    lines += [f"{finding.resource.value}: not compared: {finding.reason}" for finding in missing]
+    if lines and reference:
+        lines += _baseline_lines(verdict, bool(regressed or missing) and not over, reference())
     return "\n".join(lines) or None
+
+
+def _sites_lines(measurement: Measurement, findings: Sequence[Finding], peak_is_told: bool) -> list[str]:
+    """Return the lines that hold what the findings complain of: at the peak, at the end, or both."""
+    lines: list[str] = []
+    at_end = [finding for finding in findings if finding.resource is Resource.RETAINED]
+    at_peak = [finding for finding in findings if finding.resource is not Resource.RETAINED]
+    if measurement.sites and any(finding.outcome is Outcome.OVER_BUDGET or not peak_is_told for finding in at_peak):
+        lines += ["at the peak:", *site_lines(measurement.sites, _heap_bytes(measurement, Resource.RAM))]
+    if measurement.held and at_end:
+        lines += ["at the end:", *site_lines(measurement.held, _heap_bytes(measurement, Resource.RETAINED))]
+    return lines
+
+
+def _baseline_lines(verdict: Verdict, may_accept: bool, reference: Reference) -> list[str]:
+    """Return how the heap's peak compares, if it does, and what records it where nothing else is in the way."""
+    ram = [finding for finding in verdict.findings if finding.resource is Resource.RAM and finding.growth]
+    lines = against_lines(ram[0], verdict.changes, reference) if ram and (ram[0].outcome in _TELLING) else []
+    return [*lines, accept_line(reference)] if may_accept else lines
+
+
+_TELLING = (Outcome.OVER_BUDGET, Outcome.REGRESSED)
+
+
+def _unmeasured_line(finding: Finding) -> str:
+    return f"{finding.resource.value}: not judged: {finding.reason} (membudget_missing = fail)"
+
+
+def _noun(finding: Finding) -> str:
+    return _NOUN[finding.resource.value]
 
 
 def over_budget_line(finding: Finding) -> str:
@@ -36,7 +87,7 @@ def over_budget_line(finding: Finding) -> str:
     factor = f" ({_times(peak_bytes / budget_bytes)})" if budget_bytes and peak_bytes >= 1.05 * budget_bytes else ""
     how = "" if finding.figure.exact else f", sampled by {finding.figure.source}"
     over_by = format_size(peak_bytes - budget_bytes)
-    what = f"{finding.resource.value}: {_NOUN[finding.resource.value]}"
+    what = f"{finding.resource.value}: {_noun(finding)}"
     return f"{what} {peak}, budget {budget}: over by {over_by}{factor}{how}"
 
 

@@ -10,10 +10,16 @@ import pytest
 
 from pytest_membudget.core.errors import OptionError, SizeError
 from pytest_membudget.core.sizes import parse_size
+from pytest_membudget.glue.baseline_options import (
+    NO_BASELINE,
+    BaselineSettings,
+    add_baseline_options,
+    read_baseline_settings,
+)
+from pytest_membudget.glue.option_reader import OptionReader, ini_name
 
 MISSING_CHOICES = ("warn", "fail")
 DEFAULT_TOP = 20
-_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Settings:
     path_budgets: tuple[PathBudget, ...] = ()
     read_limit_memory: bool = False
     freeze: bool = True
+    baseline: BaselineSettings = NO_BASELINE
 
     @property
     def wants_every_test(self) -> bool:
@@ -94,6 +101,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--no-membudget", action="store_true", default=None, help="Measure and judge nothing; markers stay registered."
     )
     _add_ini_keys(parser)
+    add_baseline_options(group, parser)
 
 
 def _add_ini_keys(parser: pytest.Parser) -> None:
@@ -123,7 +131,7 @@ def read_settings(config: pytest.Config) -> Settings:
     OptionError
         With the option or ini key, its value, and what to write instead.
     """
-    read = _Reader(config)
+    read = OptionReader(config)
     return Settings(
         enabled=not read.flag("no_membudget", False, ini="") and read.flag("", True, ini="membudget"),
         report=read.flag("membudget_report", False),
@@ -135,40 +143,11 @@ def read_settings(config: pytest.Config) -> Settings:
         path_budgets=_path_budgets(config),
         read_limit_memory=read.flag("", False, ini="membudget_read_limit_memory"),
         freeze=read.flag("", True, ini="membudget_gc_freeze"),
+        baseline=read_baseline_settings(read, config),
     )
 
 
-class _Reader:
-    """Looks a setting up, on the command line before the ini file, and remembers where it was found."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-
-    def text(self, name: str, ini: str | None = None) -> tuple[str, str] | None:
-        """Return the value and the place it was written, or None."""
-        ini = name if ini is None else ini
-        value = self._config.getoption(name, None) if name else None
-        if value is not None:
-            return str(value), f"--{name.replace('_', '-')}"
-        value = self._config.getini(ini) if ini else None
-        return None if value in (None, "") else (str(value), f"{ini} in {_ini_name(self._config)}")
-
-    def flag(self, name: str, default: bool, ini: str | None = None) -> bool:
-        """Return a yes-or-no setting."""
-        found = self.text(name, ini)
-        if found is None:
-            return default
-        value, where = found
-        if value.lower() not in _BOOLEANS:
-            raise OptionError(f"{where}: {value!r} is neither true nor false")
-        return _BOOLEANS[value.lower()]
-
-
-def _ini_name(config: pytest.Config) -> str:
-    return config.inipath.name if config.inipath else "the ini file"
-
-
-def _json_path(read: _Reader, config: pytest.Config) -> Path | None:
+def _json_path(read: OptionReader, config: pytest.Config) -> Path | None:
     found = read.text("membudget_json")
     if found is None:
         return None
@@ -184,7 +163,7 @@ def _json_path(read: _Reader, config: pytest.Config) -> Path | None:
     return path
 
 
-def _top(read: _Reader) -> int:
+def _top(read: OptionReader) -> int:
     found = read.text("membudget_top")
     if found is None:
         return DEFAULT_TOP
@@ -194,7 +173,7 @@ def _top(read: _Reader) -> int:
     return int(value)
 
 
-def _missing(read: _Reader) -> str:
+def _missing(read: OptionReader) -> str:
     found = read.text("membudget_missing")
     if found is None:
         return MISSING_CHOICES[0]
@@ -204,7 +183,7 @@ def _missing(read: _Reader) -> str:
     return value
 
 
-def _default_budget(read: _Reader) -> DefaultBudget | None:
+def _default_budget(read: OptionReader) -> DefaultBudget | None:
     found = read.text("membudget_default")
     if found is None:
         return None
@@ -214,7 +193,7 @@ def _default_budget(read: _Reader) -> DefaultBudget | None:
 
 
 def _path_budgets(config: pytest.Config) -> tuple[PathBudget, ...]:
-    where = f"membudget_paths in {_ini_name(config)}"
+    where = f"membudget_paths in {ini_name(config)}"
     budgets = []
     for line in config.getini("membudget_paths") or ():
         glob, separator, size = (part.strip() for part in line.rpartition("="))

@@ -21,7 +21,12 @@ def properties_of(verdict: Verdict) -> list[tuple[str, object]]:
     found: list[tuple[str, object]] = []
     for finding in verdict.findings:
         peak_bytes = finding.figure.bytes if isinstance(finding.figure, Reading) else None
-        values = {"peak_bytes": peak_bytes, "budget_bytes": finding.budget_bytes, "outcome": finding.outcome.value}
+        values = {
+            "peak_bytes": peak_bytes,
+            "budget_bytes": finding.budget_bytes,
+            "baseline_bytes": finding.growth.before_bytes if finding.growth else None,
+            "outcome": finding.outcome.value,
+        }
         name = f"{PREFIX}{finding.resource.value}"
         found += [(f"{name}.{key}", value) for key, value in values.items() if value is not None]
     return found

@@ -12,6 +12,8 @@ from pytest_membudget.glue.options import Settings
 from pytest_membudget.glue.runtest import RECORD
 from pytest_membudget.reports.terminal import LOST, Line, Style, summary_lines, table_lines
 
+_UNBROKEN = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
 
 class ReportPlugin:
     """Gathers the records of a run, in the one process that reports it."""
@@ -35,32 +37,68 @@ class ReportPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the files; a failure is said and shows in the exit status, and the verdicts stand."""
-        if self._settings.json_path is None or self._config.option.collectonly:
+        if self._config.option.collectonly:
             return
+        written = [self._write_baseline(session), self._write_json()]
+        if not all(written) and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _write_baseline(self, session: pytest.Session) -> bool:
+        settings = self._settings.baseline
+        if not settings.writes:
+            return True
+        from pytest_membudget.glue.baseline_writing import write_baseline
+        from pytest_membudget.glue.collected import collected_by_environment
+
+        run_failed = bool(self._lost) or session.exitstatus not in _UNBROKEN
+        collected = collected_by_environment(self._config)
+        lines, done = write_baseline(settings, self._config.rootpath, self._one_per_test(), run_failed, collected)
+        self._notes += lines
+        return done
+
+    def _write_json(self) -> bool:
+        path = self._settings.json_path
+        if path is None:
+            return True
         from pytest_membudget.reports.json_report import render_json
         from pytest_membudget.store.atomic_file import write_atomically
         from pytest_membudget.store.environment import read_environment
 
-        run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
         try:
-            write_atomically(self._settings.json_path, render_json(run))
+            run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
+            write_atomically(path, render_json(run))
         except OSError as error:
-            where = self._settings.json_path
-            self._notes.append(Line(f"--membudget-json: {str(where)!r} cannot be written ({error.strerror})", "red"))
-            if session.exitstatus == pytest.ExitCode.OK:
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            self._notes.append(Line(f"--membudget-json: {str(path)!r} cannot be written ({error.strerror})", "red"))
+            return False
+        return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the table if it was asked for, and what nobody may miss in any case."""
         if self._config.option.collectonly:
             return
         run = RunReport(self._one_per_test())
-        table = table_lines(run, self._style(), self._settings.top) if self._settings.report else []
-        lines = [*table, *summary_lines(run, self._lost), *self._notes]
+        lines = [*self._table(run), *summary_lines(run, self._lost), *self._on_the_baseline(run), *self._notes]
         if lines:
             terminalreporter.write_sep("=", "memory budgets")
         for line in lines:
             terminalreporter.write_line(line.text, **line.markup)
+
+    def _table(self, run: RunReport) -> list[Line]:
+        """Return the report, if it was asked for."""
+        if not self._settings.report:
+            return []
+        from pytest_membudget.reports.baseline_lines import drift_lines, loose_lines
+
+        return [*table_lines(run, self._style(), self._settings.top), *drift_lines(run), *loose_lines(run)]
+
+    def _on_the_baseline(self, run: RunReport) -> list[Line]:
+        """Return what a user may want to record, unless that has just been done."""
+        settings = self._settings.baseline
+        if settings.accepts_growth or not run.budgeted:
+            return []
+        from pytest_membudget.reports.baseline_lines import improved_lines, unrecorded_lines
+
+        return [*unrecorded_lines(run, settings.command), *improved_lines(run, settings.command)]
 
     def _style(self) -> Style:
         encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 
 import pytest
 
@@ -63,10 +64,15 @@ class MeasurePlugin:
             del item.stash[STATE]
         # With --setup-only there is nothing to tell.
         if report.when == "teardown" and state.test_outcome != NOT_RUN:
-            verdict = None if state.test_outcome == "skipped" else state.verdict
-            record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker)
-            setattr(report, RECORD, to_plain(_of_all_attempts(item, record)))
+            setattr(report, RECORD, to_plain(_of_all_attempts(item, self._record(item, state))))
         return report
+
+    def _record(self, item: pytest.Item, state: TestState) -> TestRecord:
+        verdict = None if state.test_outcome == "skipped" else state.verdict
+        provenance = self._judge.comparer.provenance(state.budget, state.isolated)
+        record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker, provenance)
+        failed_by_us = state.test_outcome == ("error" if state.counts_fixtures else "failed")
+        return replace(record, failed_by_baseline=state.failed_by_baseline and failed_by_us)
 
 
 def _of_all_attempts(item: pytest.Item, record: TestRecord) -> TestRecord:

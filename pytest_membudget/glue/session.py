@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,10 +14,12 @@ from pytest_membudget.glue.options import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_membudget.core.baseline import Baseline
     from pytest_membudget.glue.fixture import Membudget, MembudgetOff
     from pytest_membudget.glue.planning import PlanPlugin
     from pytest_membudget.glue.runtest import MeasurePlugin, Wrapper
     from pytest_membudget.glue.toolbox import Toolbox
+    from pytest_membudget.glue.verdicts import Judge
 
 XDIST_CONTROLLER = "dsession"
 
@@ -24,7 +27,10 @@ XDIST_CONTROLLER = "dsession"
 class RunPlugin:
     """Starts measuring in this process as soon as a test calls for it, and cleans up at the end."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, worker: str | None) -> None:
+    def __init__(
+        self, config: pytest.Config, settings: Settings, worker: str | None, baseline: Baseline | None = None
+    ) -> None:
+        self._baseline = baseline
         self._config = config
         self._settings = settings
         self._worker = worker
@@ -36,7 +42,13 @@ class RunPlugin:
 
     def pytest_sessionstart(self) -> None:
         """Report from the start where that was asked for, or where other processes measure."""
-        if self._settings.wants_every_test or self._config.pluginmanager.has_plugin(XDIST_CONTROLLER):
+        if self._settings.baseline.prune:
+            self._note_what_is_collected()
+        if (
+            self._settings.wants_every_test
+            or self._settings.baseline.writes
+            or self._config.pluginmanager.has_plugin(XDIST_CONTROLLER)
+        ):
             self._start_reporting()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -66,25 +78,29 @@ class RunPlugin:
         self._toolbox = self._toolbox or Toolbox(self._config.rootpath, self._settings.freeze)
         return self._toolbox
 
+    @cached_property
+    def _judge(self) -> Judge:
+        from pytest_membudget.glue.comparing import new_comparer
+        from pytest_membudget.glue.verdicts import Judge
+
+        return Judge(new_comparer(self._config, self._settings, self._baseline))
+
     def _start_measuring(self) -> MeasurePlugin:
         from pytest_membudget.glue.runtest import MeasurePlugin
-        from pytest_membudget.glue.verdicts import Judge
 
         if self._measuring is None:
             self._start_reporting()
-            judge = Judge(self._settings.missing_fails)
-            self._measuring = MeasurePlugin(self._tools(), judge, self._worker, self._plan_late)
+            self._measuring = MeasurePlugin(self._tools(), self._judge, self._worker, self._plan_late)
             self._config.pluginmanager.unregister(self._watch)
             self._config.pluginmanager.register(self._measuring, "membudget-measure")
         return self._measuring
 
     def _start_planning(self) -> PlanPlugin:
         from pytest_membudget.glue.planning import PlanPlugin
-        from pytest_membudget.glue.verdicts import Judge
 
         if self._planning is None:
             self._start_measuring()
-            self._planning = PlanPlugin(self._settings, self._tools(), Judge(self._settings.missing_fails))
+            self._planning = PlanPlugin(self._settings, self._tools(), self._judge)
             self._config.pluginmanager.register(self._planning, "membudget-plan")
         return self._planning
 
@@ -92,6 +108,11 @@ class RunPlugin:
         """Plan for a test that came by its marker while it was set up, in a run that knew of no budget before."""
         if self._planning is None and has_budget(item, self._settings):
             self._start_planning().take_late(item)
+
+    def _note_what_is_collected(self) -> None:
+        from pytest_membudget.glue.collected import NAME, CollectedPlugin
+
+        self._config.pluginmanager.register(CollectedPlugin(self._config), NAME)
 
     def _start_reporting(self) -> None:
         from pytest_membudget.glue.reporting import ReportPlugin
@@ -115,6 +136,21 @@ class WatchPlugin:
             return (yield)
         # Hooks that are registered now are not called for a phase that has begun already.
         return (yield from self._start_measuring().pytest_runtest_call(item))
+
+
+def baseline_of(settings: Settings) -> Baseline | None:
+    """Return the baseline to compare with, if there is one.
+
+    Raises
+    ------
+    OptionError
+        A file that cannot be used.
+    """
+    if not (settings.enabled and settings.baseline.exists):
+        return None
+    from pytest_membudget.glue.comparing import load_baseline
+
+    return load_baseline(settings.baseline.path)
 
 
 class OffPlugin:

@@ -35,6 +35,8 @@ class TestState:
     verdict: Verdict | None = None
     test_outcome: str = NOT_RUN
     own_markers: int = 0
+    isolated: bool = False
+    failed_by_baseline: bool = False
 
     @property
     def counts_fixtures(self) -> bool:

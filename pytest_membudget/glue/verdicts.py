@@ -8,17 +8,18 @@ import pytest
 
 from pytest_membudget.core.budget import Budget
 from pytest_membudget.core.measurement import Measurement, Unavailable
-from pytest_membudget.core.verdict import judge
+from pytest_membudget.core.verdict import Outcome, Verdict, judge
 from pytest_membudget.core.wording import failure_text
+from pytest_membudget.glue.comparing import Comparer
 from pytest_membudget.glue.properties import set_properties
 from pytest_membudget.glue.test_state import EARLIER_FAILURE, TestState
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Knows what a missing figure means; the rest is in the test's state."""
+    """Knows what the baseline says and what a missing figure means; the rest is in the test's state."""
 
-    missing_fails: bool
+    comparer: Comparer
 
     def settle(self, item: pytest.Item, state: TestState) -> None:
         """Stop what is running, judge, and leave the figures where JUnit looks for them."""
@@ -26,19 +27,31 @@ class Judge:
             return
         state.measurement = _without_promises(state.meter.stop(), state.budget)
         if state.budget:
-            state.verdict = judge(state.limits, state.measurement)
+            yardstick = self.comparer.yardstick(item.nodeid, state.budget, state.isolated)
+            state.verdict = judge(state.limits, state.measurement, yardstick)
             set_properties(item, state.verdict)
 
     def fail_if_over(self, item: pytest.Item, state: TestState) -> None:
         """Fail the phase that is running, if this attempt or an earlier one of the same test was over budget."""
         if state.verdict is None:
             return
-        text = failure_text(state.verdict, state.measurement, self.missing_fails)
+        text = failure_text(
+            state.verdict,
+            state.measurement,
+            self.comparer.strictness,
+            lambda: self.comparer.reference(item.nodeid),
+        )
         if earlier := item.stash.get(EARLIER_FAILURE, None):
             text = text or f"over budget in an earlier attempt, and a rerun does not undo that:\n{earlier}"
         if text:
+            state.failed_by_baseline = not self._has_other_faults(state.verdict)
             item.stash.setdefault(EARLIER_FAILURE, text)
             pytest.fail(text, pytrace=False)
+
+    def _has_other_faults(self, verdict: Verdict) -> bool:
+        """Whether something else than the baseline fails the test."""
+        unmeasured = self.comparer.strictness.unmeasured and verdict.of(Outcome.NOT_MEASURED)
+        return bool(verdict.of(Outcome.OVER_BUDGET) or unmeasured)
 
 
 def _without_promises(measurement: Measurement, budget: Budget) -> Measurement:

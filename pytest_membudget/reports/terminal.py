@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_membudget.core.growth_wording import share_of, signed_size
 from pytest_membudget.core.measurement import Resource
 from pytest_membudget.core.record import TestRecord, Use
 from pytest_membudget.core.run import RunReport
@@ -21,6 +22,7 @@ _WORDS = {
     Outcome.NO_BASELINE: "no entry",
     Outcome.NOT_MEASURED: "no figure",
 }
+FAILING = (Outcome.OVER_BUDGET, Outcome.REGRESSED)
 _COLOURS = {Outcome.WITHIN: "green", Outcome.OVER_BUDGET: "red", Outcome.REGRESSED: "red"}
 
 
@@ -63,8 +65,10 @@ def table_lines(run: RunReport, style: Style, top: int) -> list[Line]:
 
 
 def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
+    compared = any(use.growth for record in run.budgeted for use in record.uses.values())
     if run.budgeted:
-        yield Line(_row("peak", "budget", "used".ljust(style.bar_width + 5), "outcome", "rss", "test"))
+        heading = _row("peak", "budget", "used".ljust(style.bar_width + 5), "outcome", "rss")
+        yield Line(heading + (f"{'change':>8}  " if compared else "") + "test")
     repeated = run.repeated
     for record in run.budgeted:
         assert record.outcome is not None
@@ -76,7 +80,7 @@ def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
             _bar(use, style),
             _WORDS[record.outcome],
             _size(rss.peak_bytes),
-        )
+        ) + (f"{_change(use):>8}  " if compared else "")
         yield Line(row + _fit(name, style.width - len(row), style), _COLOURS.get(record.outcome, "yellow"))
 
 
@@ -88,8 +92,17 @@ def _aside(resource: Resource, use: Use) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def _row(peak: str, budget: str, bar: str, outcome: str, rss: str, test: str = "") -> str:
-    return f"{peak:>8}  {budget:>8}  {bar}  {outcome:<9}  {rss:>8}  {test}"
+def _row(peak: str, budget: str, bar: str, outcome: str, rss: str) -> str:
+    return f"{peak:>8}  {budget:>8}  {bar}  {outcome:<9}  {rss:>8}  "
+
+
+def _change(use: Use) -> str:
+    """Return the change since the baseline as a share of it."""
+    if use.growth is None:
+        return "-"
+    if use.growth.bytes == 0:
+        return "same"
+    return share_of(use.growth) if use.growth.before_bytes else signed_size(use.growth.bytes)
 
 
 def _size(size_bytes: int | None) -> str:
@@ -142,10 +155,10 @@ def _sampled_lines(run: RunReport) -> Iterator[Line]:
 
 def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
     """Return what nobody may miss, whether or not a table was asked for."""
-    lines = [Line(_totals(run), "red" if run.count(Outcome.OVER_BUDGET) else None)] if run.budgeted else []
-    lines += [Line(f"not judged, {reason}: {_named(names)}", "yellow") for reason, names in _reasons(run).items()]
+    lines = [Line(_totals(run), "red" if any(map(run.count, FAILING)) else None)] if run.budgeted else []
+    lines += [Line(f"{reason}: {named(names)}", "yellow") for reason, names in _reasons(run).items()]
     if lost:
-        lines.append(Line(f"no figure, {LOST}: {_named(lost)}", "red"))
+        lines.append(Line(f"no figure, {LOST}: {named(lost)}", "red"))
     return lines
 
 
@@ -158,10 +171,12 @@ def _reasons(run: RunReport) -> dict[str, list[str]]:
     by_reason: dict[str, list[str]] = {}
     for record in run.budgeted:
         if record.reason:
-            by_reason.setdefault(record.reason, []).append(record.nodeid)
+            verb = "not compared" if record.outcome is Outcome.NO_BASELINE else "not judged"
+            by_reason.setdefault(f"{verb}, {record.reason}", []).append(record.nodeid)
     return by_reason
 
 
-def _named(names: Sequence[str]) -> str:
+def named(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more

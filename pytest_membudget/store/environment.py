@@ -35,6 +35,13 @@ def environment_key() -> str:
     return f"{python}-{platform.system().lower()}-{platform.machine().lower()}"
 
 
+@lru_cache(maxsize=1)
+def heap_tool() -> str:
+    """Return what measures the heap, with its version, such as ``memray 1.20.0``; empty where there is nothing."""
+    found = _version("memray")
+    return f"memray {found}" if found else ""
+
+
 def _version(distribution: str) -> str | None:
     try:
         return version(distribution)

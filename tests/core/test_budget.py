@@ -11,6 +11,7 @@ from pytest_membudget.core.budget import BaselineOnly, Budget, Computed, Declare
 from pytest_membudget.core.errors import MarkerError
 from pytest_membudget.core.measurement import Resource
 from pytest_membudget.core.sizes import Percentage
+from pytest_membudget.core.tolerance import NO_ALLOWANCES, Allowance, Allowances
 from tests.fakes import GIB, MIB
 
 WHERE = "on tests/test_a.py::test_a (tests/test_a.py:3)"
@@ -50,7 +51,7 @@ def test_every_keyword() -> None:
         Resource.VRAM: 4 * GIB,
         Resource.RETAINED: 0,
     }
-    assert read.tolerance == Fraction(1, 20)
+    assert read.tolerance == Allowances(Allowance(Fraction(1, 20)))
     assert read.isolate
     assert read.children
     assert (read.scope, read.python_allocators) == ("test", "arenas")
@@ -62,7 +63,7 @@ def test_defaults() -> None:
 
     assert (read.scope, read.python_allocators) == ("call", "exact")
     assert (read.isolate, read.children, read.own_thread) == (False, False, False)
-    assert read.tolerance is None
+    assert read.tolerance == NO_ALLOWANCES
 
 
 def test_settings_alone_limit_nothing() -> None:
@@ -137,10 +138,10 @@ def test_call_that_cannot_be_read(args: tuple[object, ...], kwargs: dict[str, ob
         ),
         ({"isolate": 1}, f"membudget marker {WHERE}: isolate=1: write True or False"),
         ({"children": "yes"}, f"membudget marker {WHERE}: children='yes': write True or False"),
-        ({"tolerance": 0.05}, f"membudget marker {WHERE}: tolerance: 0.05 is not a size: {EXAMPLES}"),
+        ({"tolerance": 0.05}, f"membudget marker {WHERE}: tolerance 0.05: 0.05 is not a size: {EXAMPLES}"),
         (
             {"tolerance": "5"},
-            f'membudget marker {WHERE}: tolerance: \'5\' has no unit: write "5B" for bytes, or "5MiB"',
+            f"membudget marker {WHERE}: tolerance '5': '5' has no unit: write \"5B\" for bytes, or \"5MiB\"",
         ),
     ],
 )
@@ -150,12 +151,6 @@ def test_value_that_its_keyword_does_not_take(kwargs: dict[str, object], message
         budget(**kwargs)
 
     assert str(refused.value).startswith(message)
-
-
-@pytest.mark.parametrize(("raw", "expected"), [("5%", Fraction(1, 20)), ("64KiB", 65536), (0, 0)])
-def test_tolerance(raw: object, expected: object) -> None:
-    """A share of the baseline, or bytes."""
-    assert budget(1, tolerance=raw).tolerance == expected
 
 
 def test_nearest_wins_key_by_key() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import execnet
@@ -10,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_membudget.core.growth import ChangeKind, SiteChange
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site, Unavailable
+from pytest_membudget.core.provenance import Provenance
 from pytest_membudget.core.record import TestRecord, Use, from_plain, record_of, to_plain
 from pytest_membudget.core.verdict import Outcome, judge
-from tests.fakes import MIB, a_record, a_site, ram
+from tests.fakes import MIB, PROVENANCE, a_record, a_site, ram
 
 BYTES = st.integers(0, 2**62)
 NAMES = st.text(min_size=1, max_size=20)
@@ -27,13 +30,36 @@ def heap_uses(draw: st.DrawFn) -> dict[Resource, Use]:
     source = draw(st.sampled_from(["memray", "memray, arenas", None]))
     figure = st.none() if source is None else BYTES
     return {
-        Resource.RAM: Use(draw(figure), draw(st.none() | BYTES), source, True, draw(BYTES)),
-        Resource.RETAINED: Use(draw(figure), draw(st.none() | BYTES), source),
+        Resource.RAM: draw(judged(Use(draw(figure), None, source, True, draw(BYTES)))),
+        Resource.RETAINED: draw(judged(Use(draw(figure), None, source))),
     }
 
 
-USES = st.builds(Use, st.none() | BYTES, st.none() | BYTES, st.none() | NAMES, st.booleans())
-DEVICE_USES = st.dictionaries(st.sampled_from([Resource.RSS, Resource.VRAM]), USES)
+@st.composite
+def judged(draw: st.DrawFn, use: Use) -> Use:
+    """A figure with all that it may have been held against."""
+    return replace(
+        use,
+        outcome=draw(st.none() | st.sampled_from(Outcome)),
+        budget_bytes=draw(st.none() | BYTES),
+        baseline_bytes=draw(st.none() | BYTES),
+        anchor_bytes=draw(st.none() | BYTES),
+        band_bytes=draw(st.none() | BYTES),
+    )
+
+
+@st.composite
+def device_uses(draw: st.DrawFn, devices: st.SearchStrategy[str | None]) -> Use:
+    """A figure of the resident set, or of the memory of a GPU."""
+    figure = Use(draw(st.none() | BYTES), None, draw(st.none() | NAMES), draw(st.booleans()), device=draw(devices))
+    return draw(judged(figure))
+
+
+DEVICE_USES = st.fixed_dictionaries(
+    {}, optional={Resource.RSS: device_uses(st.none()), Resource.VRAM: device_uses(st.none() | NAMES)}
+)
+PROVENANCES = st.builds(Provenance, NAMES, NAMES, NAMES)
+CHANGES = st.builds(SiteChange, st.sampled_from(ChangeKind), BYTES, BYTES, NAMES, NAMES, BYTES, NAMES)
 RECORDS = st.builds(
     TestRecord,
     nodeid=NAMES,
@@ -45,6 +71,9 @@ RECORDS = st.builds(
     reason=st.none() | NAMES,
     worker=st.none() | st.just("gw1"),
     isolated=st.booleans(),
+    provenance=PROVENANCES,
+    changes=st.lists(CHANGES, max_size=3).map(tuple),
+    failed_by_baseline=st.booleans(),
 )
 
 
@@ -84,9 +113,11 @@ def test_plain_has_no_subclasses(record: TestRecord) -> None:
 
 def test_shape() -> None:
     """The keys that the JSON report publishes, in its order."""
-    uses = {**ram(5, 10), Resource.RETAINED: Use(2, 3, "memray"), Resource.RSS: Use(7, None, "vmhwm")}
+    heap = Use(5, 10, "memray", outcome=Outcome.WITHIN, baseline_bytes=4, anchor_bytes=3, band_bytes=2)
+    uses = {Resource.RAM: heap, Resource.RETAINED: Use(2, 3, "memray"), Resource.RSS: Use(7, None, "vmhwm")}
     site = a_site(4, via=Frame("numpy/a.py", 3, "add"))
-    record = a_record(uses=uses, sites=(site,), worker="gw0")
+    change = SiteChange(ChangeKind.GROWN, 1, 4, site.file, site.function, site.line, site.source)
+    record = replace(a_record(uses=uses, sites=(site,), worker="gw0"), provenance=PROVENANCE, changes=(change,))
 
     assert to_plain(record) == {
         "nodeid": "tests/test_vq.py::test_assign",
@@ -94,17 +125,37 @@ def test_shape() -> None:
         "test_outcome": "passed",
         "isolated": False,
         "worker": "gw0",
+        "environment": "cpython-3.11-linux-x86_64",
+        "measured_by": "memray 1.20.0",
+        "mode": "exact, isolated",
+        "failed_by_baseline": False,
         "ram": {
             "peak_bytes": 5,
+            "outcome": "WITHIN",
             "budget_bytes": 10,
-            "baseline_bytes": None,
+            "baseline_bytes": 4,
+            "anchor_bytes": 3,
+            "band_bytes": 2,
             "retained_bytes": 2,
+            "retained_outcome": None,
             "retained_budget_bytes": 3,
+            "retained_baseline_bytes": None,
+            "retained_anchor_bytes": None,
+            "retained_band_bytes": None,
             "source": "memray",
             "exact": True,
             "may_miss_bytes": 0,
         },
-        "rss": {"peak_bytes": 7, "budget_bytes": None, "source": "vmhwm", "exact": True},
+        "rss": {
+            "peak_bytes": 7,
+            "source": "vmhwm",
+            "exact": True,
+            "outcome": None,
+            "budget_bytes": None,
+            "baseline_bytes": None,
+            "anchor_bytes": None,
+            "band_bytes": None,
+        },
         "vram": None,
         "seconds": 0.25,
         "sites": [
@@ -115,6 +166,17 @@ def test_shape() -> None:
                 "function": "assign_clusters",
                 "source": "rows = [*rows]",
                 "via": {"file": "numpy/a.py", "line": 3, "function": "add"},
+            }
+        ],
+        "changes": [
+            {
+                "kind": "grown",
+                "before_bytes": 1,
+                "now_bytes": 4,
+                "file": "hotpaths/vq.py",
+                "function": "assign_clusters",
+                "line": 7,
+                "source": "rows = [*rows]",
             }
         ],
         "phases": [],
@@ -173,7 +235,7 @@ def test_record_of_a_judged_test() -> None:
         test_outcome="passed",
         outcome=Outcome.WITHIN,
         uses={
-            Resource.RAM: Use(5, MIB, "memray, arenas", may_miss_bytes=9),
+            Resource.RAM: Use(5, MIB, "memray, arenas", may_miss_bytes=9, outcome=Outcome.WITHIN),
             Resource.RSS: Use(7, None, "psutil", exact=False),
         },
         sites=(a_site(),),
@@ -200,14 +262,14 @@ def test_record_of_a_test_that_could_not_be_measured() -> None:
 
     assert record.outcome is Outcome.NOT_MEASURED
     assert record.reason == "memray cannot be imported; no VmHWM"
-    assert record.use(Resource.RAM) == Use(None, 5)
+    assert record.use(Resource.RAM) == Use(None, 5, outcome=Outcome.NOT_MEASURED)
 
 
 def test_percentage_of_an_unknown_total_is_budgeted_all_the_same() -> None:
     """A resource with a budget is in the record even where nothing measured it."""
     record = record_from({}, {Resource.VRAM: None})
 
-    assert record.uses == {Resource.VRAM: Use()}
+    assert record.uses == {Resource.VRAM: Use(outcome=Outcome.NOT_MEASURED)}
     assert record.outcome is Outcome.NOT_MEASURED
 
 

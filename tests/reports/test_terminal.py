@@ -12,7 +12,7 @@ from tests.fakes import GIB, KIB, MIB, a_record, a_run, ram, rss
 
 NARROW, WIDE = Style(80), Style(160)
 NO_VRAM = "GPU memory is not measured yet by this version"
-NO_BASELINE = "ram: comparing with a baseline is not measured yet by this version"
+NO_BASELINE = "there is no baseline yet"
 LONG = (
     "tests/models/attention/test_multi_head_attention.py::TestMultiHead::test_forward_and_backward[float32-batch=128]"
 )
@@ -257,7 +257,7 @@ def test_summary() -> None:
     assert summary(*JUDGED, *UNJUDGED) == [
         Line("8 budgeted: 2 over budget, 1 no baseline, 1 not measured, 4 within", "red"),
         Line(f"not judged, {NO_VRAM}: test_gpu.py::test_fit", "yellow"),
-        Line(f"not judged, {NO_BASELINE}: test_old.py::test_a", "yellow"),
+        Line(f"not compared, {NO_BASELINE}: test_old.py::test_a", "yellow"),
     ]
 
 
