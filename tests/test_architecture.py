@@ -11,11 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CONTRACTS = (
-    "plugin > glue > reports, probes, store > core",
+    "plugin, cli > glue > reports, probes, store > core",
     "core is pure",
     "only glue and plugin know pytest",
     "the suite is a guest: it uses the plugin as anybody would, and nobody uses it",
     "nobody imports the suite",
+    "the console script reads and writes files: it neither measures nor runs tests",
 )
 
 
@@ -55,6 +56,7 @@ def test_contracts_are_kept() -> None:
         ("probes/machine.py", "import pytest", CONTRACTS[2]),
         ("probes/machine.py", "from pytest_membudget.suite import vq", CONTRACTS[4]),
         ("suite/vq.py", "from pytest_membudget.core import sizes", CONTRACTS[3]),
+        ("cli.py", "from pytest_membudget.glue import options", CONTRACTS[5]),
         ("utils.py", "", CONTRACTS[0]),
     ],
 )

@@ -21,9 +21,10 @@ class Recorder:
         """Return the recorder itself: there is one group."""
         return self
 
-    def addoption(self, name: str, **settings: Any) -> None:
-        """Keep an option."""
-        self.options[name] = settings
+    def addoption(self, name: str, *spellings: str, **settings: Any) -> None:
+        """Keep an option, and the values that it has a spelling of its own for."""
+        values = [spelling.removeprefix(f"{name}=") for spelling in spellings]
+        self.options[f"{name}[={'|'.join(values)}]" if values else name] = settings
 
     def addini(self, name: str, text: str, **_: object) -> None:
         """Keep an ini key."""
@@ -40,7 +41,7 @@ def recorded() -> Recorder:
 def render() -> str:
     """Return both tables."""
     found = recorded()
-    options = [(_usage(name, settings), settings["help"]) for name, settings in found.options.items()]
+    options = [(_usage(name, settings), settings["help"] % {}) for name, settings in found.options.items()]
     ini_keys = [(f"`{name}`", text) for name, text in found.ini_keys.items()]
     lines = ["## On the command line", *_table("option", options), "## In the ini file", *_table("key", ini_keys)]
     return "\n".join(lines)

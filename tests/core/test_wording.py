@@ -147,14 +147,14 @@ def test_what_is_still_held_has_lines_of_its_own() -> None:
     assert both is not None
 
     assert (
-        failure_text(leaking, measurement, unmeasured_fails=False)
+        failure_text(leaking, measurement)
         == """\
 retained: still held at the end 2 MiB, budget 1 MiB: over by 1 MiB (2x)
 at the end:
      1 MiB  50%  hotpaths/vq.py:12 in assign_clusters  CACHE[key] = rows"""
     )
     assert (
-        failure_text(both, measurement, unmeasured_fails=False)
+        failure_text(both, measurement)
         == """\
 ram: peak 4 MiB, budget 1 MiB: over by 3 MiB (4x)
 retained: still held at the end 2 MiB, budget 1 MiB: over by 1 MiB (2x)

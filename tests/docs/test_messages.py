@@ -12,7 +12,7 @@ import pytest_membudget
 CHECKOUT = Path(__file__).parents[2]
 MESSAGES = CHECKOUT / "docs" / "reference" / "messages.md"
 PACKAGE = Path(pytest_membudget.__file__).parent
-ERRORS = {"MarkerError", "SizeError", "OptionError", "CaptureError", "NotMeasuredError", "OSError"}
+ERRORS = {"MarkerError", "SizeError", "OptionError", "BaselineError", "CaptureError", "NotMeasuredError", "OSError"}
 SENTENCE_TAKERS = ERRORS | {"Unavailable"}
 GAP = "…"
 LEAST_WORDS = 2

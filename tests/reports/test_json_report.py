@@ -217,7 +217,7 @@ def test_unknown_and_missing_keys_are_refused(path: tuple[str | int, ...]) -> No
         (("tests", 0, "seconds"), -0.1),
         (("tests", 0, "phases"), [1]),
         (("tests", 1, "reason"), None),
-        (("tests", 2, "ram", "baseline_bytes"), 5),
+        (("tests", 2, "ram", "baseline_bytes"), -5),
         (("tests", 2, "ram", "peak_bytes"), 1e-3),
         (("tests", 2, "ram", "may_miss_bytes"), None),
         (("tests", 2, "sites", 0, "line"), -1),
