@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -190,9 +191,11 @@ def rewrite_baseline(path: Path, change: Callable[[Baseline], Baseline]) -> None
 
 
 def _lock_path(path: Path) -> Path:
-    """Return a file outside the repository that stands for this baseline."""
-    digest = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
-    return Path(tempfile.gettempdir(), f"pytest-membudget-{digest[:20]}.lock")
+    """Return a file outside the repository that stands for this baseline: nothing is left beside it."""
+    digest = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()
+    # A lock that another user made could not be opened.
+    user = os.getuid() if hasattr(os, "getuid") else "me"
+    return Path(tempfile.gettempdir(), f"pytest-membudget-{user}-{digest[:20]}.lock")
 
 
 def render_baseline(baseline: Baseline) -> str:
