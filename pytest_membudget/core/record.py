@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site
+from pytest_membudget.core.timeline import Moment
 from pytest_membudget.core.verdict import Outcome, Verdict
 
 Plain = dict[str, Any]
@@ -25,6 +26,7 @@ class Use:
     source: str | None = None
     exact: bool = True
     may_miss_bytes: int = 0
+    baseline_bytes: int | None = None
 
     @property
     def headroom(self) -> float | None:
@@ -38,7 +40,11 @@ class Use:
 
 @dataclass(frozen=True)
 class TestRecord:
-    """One test of a run, as outputs see it."""
+    """One test of a run, as outputs see it.
+
+    ``file``, relative to rootdir, and ``line`` say where its budget stands, else where the test begins; ``text`` is
+    what the verdict says where it fails the test.
+    """
 
     __test__ = False  # the name would have pytest collect it
 
@@ -51,6 +57,10 @@ class TestRecord:
     reason: str | None = None
     worker: str | None = None
     isolated: bool = False
+    file: str | None = None
+    line: int | None = None
+    timeline: tuple[Moment, ...] = ()
+    text: str | None = None
 
     def use(self, resource: Resource) -> Use:
         """Return what is known of ``resource``."""
@@ -79,6 +89,7 @@ def record_of(
         seconds=measurement.seconds,
         reason="; ".join(verdict.reasons) or None if verdict else None,
         worker=worker,
+        timeline=measurement.timeline,
     )
 
 
@@ -96,13 +107,17 @@ def to_plain(record: TestRecord) -> Plain:
         "test_outcome": record.test_outcome,
         "isolated": record.isolated,
         "worker": record.worker,
+        "file": record.file,
+        "line": record.line,
         "ram": _ram_to_plain(record),
         "rss": _use_to_plain(record, Resource.RSS),
         "vram": _use_to_plain(record, Resource.VRAM),
         "seconds": record.seconds,
         "sites": [_site_to_plain(site) for site in record.sites],
+        "timeline": [list(moment) for moment in record.timeline],
         "phases": [],
         "reason": record.reason,
+        "text": record.text,
     }
 
 
@@ -120,7 +135,7 @@ def _ram_to_plain(record: TestRecord) -> Plain | None:
     return {
         "peak_bytes": ram.peak_bytes,
         "budget_bytes": ram.budget_bytes,
-        "baseline_bytes": None,
+        "baseline_bytes": ram.baseline_bytes,
         "retained_bytes": retained.peak_bytes,
         "retained_budget_bytes": retained.budget_bytes,
         "source": ram.source or retained.source,
@@ -153,6 +168,10 @@ def from_plain(plain: Plain) -> TestRecord:
         reason=plain["reason"],
         worker=plain["worker"],
         isolated=plain["isolated"],
+        file=plain["file"],
+        line=plain["line"],
+        timeline=tuple(Moment(*moment) for moment in plain["timeline"]),
+        text=plain["text"],
     )
 
 
@@ -160,7 +179,12 @@ def _uses_from_plain(plain: Plain) -> dict[Resource, Use]:
     uses: dict[Resource, Use] = {}
     if ram := plain["ram"]:
         uses[Resource.RAM] = Use(
-            ram["peak_bytes"], ram["budget_bytes"], ram["source"], ram["exact"], ram["may_miss_bytes"]
+            ram["peak_bytes"],
+            ram["budget_bytes"],
+            ram["source"],
+            ram["exact"],
+            ram["may_miss_bytes"],
+            ram["baseline_bytes"],
         )
         uses[Resource.RETAINED] = Use(ram["retained_bytes"], ram["retained_budget_bytes"], ram["source"])
     for resource in (Resource.RSS, Resource.VRAM):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -35,19 +36,16 @@ class ReportPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the files; a failure is said and shows in the exit status, and the verdicts stand."""
-        if self._settings.json_path is None or self._config.option.collectonly:
+        if self._config.option.collectonly or not self._settings.reports:
             return
-        from pytest_membudget.reports.json_report import render_json
-        from pytest_membudget.store.atomic_file import write_atomically
+        from pytest_membudget.glue.outputs import outputs_of, write_outputs
         from pytest_membudget.store.environment import read_environment
 
-        run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
-        try:
-            write_atomically(self._settings.json_path, render_json(run))
-        except OSError as error:
-            where = self._settings.json_path
-            self._notes.append(Line(f"--membudget-json: {str(where)!r} cannot be written ({error.strerror})", "red"))
-            if session.exitstatus == pytest.ExitCode.OK:
+        if outputs := outputs_of(self._settings):
+            run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
+            failures = write_outputs(outputs, run)
+            self._notes += [Line(failure, "red") for failure in failures]
+            if failures and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -61,6 +59,19 @@ class ReportPlugin:
             terminalreporter.write_sep("=", "memory budgets")
         for line in lines:
             terminalreporter.write_line(line.text, **line.markup)
+        for command in self._annotations(run):
+            terminalreporter.write_line(command)
+
+    def _annotations(self, run: RunReport) -> list[str]:
+        """Return what GitHub Actions reads off the output of a step."""
+        if os.environ.get("GITHUB_ACTIONS") != "true":
+            return []
+        from pytest_membudget.reports.github import annotation_lines
+
+        rootpath = self._config.rootpath
+        workspace = os.environ.get("GITHUB_WORKSPACE", "")
+        inside = workspace and rootpath.is_relative_to(workspace)
+        return annotation_lines(run, rootpath.relative_to(workspace).as_posix() if inside else "")
 
     def _style(self) -> Style:
         encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 
 import pytest
 
 from pytest_membudget.core.record import TestRecord, record_of, to_plain
 from pytest_membudget.core.run import one_per_test
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.glue.artifacts import keep_after_failure
+from pytest_membudget.glue.place import place_of
 from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
@@ -59,12 +62,14 @@ class MeasurePlugin:
             # Setup failed or was skipped before anything was planned.
             state = item.stash[STATE] = TestState(self._toolbox.resident_only)
         state.test_outcome = outcome_after(state.test_outcome, report)
+        keep_after_failure(item.nodeid, state, report, self._toolbox.artifacts_folder)
         if report.when == "teardown":
             del item.stash[STATE]
         # With --setup-only there is nothing to tell.
         if report.when == "teardown" and state.test_outcome != NOT_RUN:
             verdict = None if state.test_outcome == "skipped" else state.verdict
             record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker)
+            record = replace(record, **place_of(item)._asdict(), text=state.text if verdict else None)
             setattr(report, RECORD, to_plain(_of_all_attempts(item, record)))
         return report
 

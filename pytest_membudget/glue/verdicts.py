@@ -28,17 +28,19 @@ class Judge:
         if state.budget:
             state.verdict = judge(state.limits, state.measurement)
             set_properties(item, state.verdict)
+        if state.verdict:
+            state.text = failure_text(state.verdict, state.measurement, self.missing_fails)
 
     def fail_if_over(self, item: pytest.Item, state: TestState) -> None:
         """Fail the phase that is running, if this attempt or an earlier one of the same test was over budget."""
         if state.verdict is None:
             return
-        text = failure_text(state.verdict, state.measurement, self.missing_fails)
         if earlier := item.stash.get(EARLIER_FAILURE, None):
-            text = text or f"over budget in an earlier attempt, and a rerun does not undo that:\n{earlier}"
-        if text:
-            item.stash.setdefault(EARLIER_FAILURE, text)
-            pytest.fail(text, pytrace=False)
+            reminder = f"over budget in an earlier attempt, and a rerun does not undo that:\n{earlier}"
+            state.text = state.text or reminder
+        if state.text:
+            item.stash.setdefault(EARLIER_FAILURE, state.text)
+            pytest.fail(state.text, pytrace=False)
 
 
 def _without_promises(measurement: Measurement, budget: Budget) -> Measurement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import execnet
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site, Unavailable
 from pytest_membudget.core.record import TestRecord, Use, from_plain, record_of, to_plain
+from pytest_membudget.core.timeline import Moment
 from pytest_membudget.core.verdict import Outcome, judge
 from tests.fakes import MIB, a_record, a_site, ram
 
@@ -27,7 +29,7 @@ def heap_uses(draw: st.DrawFn) -> dict[Resource, Use]:
     source = draw(st.sampled_from(["memray", "memray, arenas", None]))
     figure = st.none() if source is None else BYTES
     return {
-        Resource.RAM: Use(draw(figure), draw(st.none() | BYTES), source, True, draw(BYTES)),
+        Resource.RAM: Use(draw(figure), draw(st.none() | BYTES), source, True, draw(BYTES), draw(st.none() | BYTES)),
         Resource.RETAINED: Use(draw(figure), draw(st.none() | BYTES), source),
     }
 
@@ -45,6 +47,10 @@ RECORDS = st.builds(
     reason=st.none() | NAMES,
     worker=st.none() | st.just("gw1"),
     isolated=st.booleans(),
+    file=st.none() | NAMES,
+    line=st.none() | st.integers(1, 10**6),
+    timeline=st.lists(st.builds(Moment, st.floats(0, 1e6), BYTES, BYTES), max_size=3).map(tuple),
+    text=st.none() | NAMES,
 )
 
 
@@ -86,7 +92,13 @@ def test_shape() -> None:
     """The keys that the JSON report publishes, in its order."""
     uses = {**ram(5, 10), Resource.RETAINED: Use(2, 3, "memray"), Resource.RSS: Use(7, None, "vmhwm")}
     site = a_site(4, via=Frame("numpy/a.py", 3, "add"))
-    record = a_record(uses=uses, sites=(site,), worker="gw0")
+    record = replace(
+        a_record(uses=uses, sites=(site,), worker="gw0"),
+        file="tests/test_vq.py",
+        line=3,
+        timeline=(Moment(0.0, 0, 9), Moment(0.25, 5, 16)),
+        text="too much",
+    )
 
     assert to_plain(record) == {
         "nodeid": "tests/test_vq.py::test_assign",
@@ -94,6 +106,8 @@ def test_shape() -> None:
         "test_outcome": "passed",
         "isolated": False,
         "worker": "gw0",
+        "file": "tests/test_vq.py",
+        "line": 3,
         "ram": {
             "peak_bytes": 5,
             "budget_bytes": 10,
@@ -117,8 +131,10 @@ def test_shape() -> None:
                 "via": {"file": "numpy/a.py", "line": 3, "function": "add"},
             }
         ],
+        "timeline": [[0.0, 0, 9], [0.25, 5, 16]],
         "phases": [],
         "reason": None,
+        "text": "too much",
     }
 
 
