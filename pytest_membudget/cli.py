@@ -20,6 +20,7 @@ from pytest_membudget.reports.baseline_lines import recorded_lines
 from pytest_membudget.reports.baseline_table import baseline_table
 from pytest_membudget.reports.comparison_text import comparison_text
 from pytest_membudget.reports.exports import FORMATS, export
+from pytest_membudget.reports.html_report import render_html
 from pytest_membudget.reports.json_report import render_json
 from pytest_membudget.store.atomic_file import write_atomically
 from pytest_membudget.store.baseline_file import read_baseline, rewrite_baseline
@@ -86,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_merge(commands)
     _add_export(commands)
+    _add_html(commands)
     _add_baseline(commands)
     return parser
 
@@ -166,6 +168,21 @@ def _add_export(commands: _Commands[_Parser]) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     return _write(options.output, export(read_run(options.file), options.format))
+
+
+def _add_html(commands: _Commands[_Parser]) -> None:
+    parser = commands.add_parser(
+        "html",
+        help="write a run as a page, as pytest --membudget-html does",
+        description="Write a run as one self-contained page, as pytest --membudget-html does.",
+    )
+    parser.add_argument("file", metavar="RUN", type=Path)
+    _add_output(parser, required=True)
+    parser.set_defaults(run=_html)
+
+
+def _html(options: argparse.Namespace) -> int:
+    return _write(options.output, render_html(read_run(options.file)))
 
 
 def _add_baseline(commands: _Commands[_Parser]) -> None:

@@ -185,6 +185,14 @@ def test_export(membudget: Membudget) -> None:
     assert Path("bmf.json").read_text() == printed.out
 
 
+def test_html(membudget: Membudget) -> None:
+    """The page of a run that was written as JSON."""
+    Path("run.json").write_text(render_json(a_run(measured("tests/test_a.py::test_a"))), encoding="utf-8")
+
+    assert membudget("html", "run.json", "-o", "report.html") == Called(0, "", "")
+    assert "<wbr>test_a<" in Path("report.html").read_text(encoding="utf-8")
+
+
 def test_show(membudget: Membudget) -> None:
     """The baseline of this folder, unless another is named."""
     write_baseline(a=5)

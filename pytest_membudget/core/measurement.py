@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+from pytest_membudget.core.timeline import Moment
+
 
 class Resource(str, Enum):
     """What a budget can limit."""
@@ -90,6 +92,7 @@ class Measurement:
     sites: tuple[Site, ...] = ()
     seconds: float = 0.0
     held: tuple[Site, ...] = ()
+    timeline: tuple[Moment, ...] = ()
 
     def figure(self, resource: Resource) -> Figure:
         """Return the figure of ``resource``, or the plain statement that nothing measured it."""

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_membudget.core.growth import ChangeKind, Growth, SiteChange
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site
 from pytest_membudget.core.provenance import UNKNOWN, Provenance
+from pytest_membudget.core.timeline import Moment
 from pytest_membudget.core.verdict import Finding, Outcome, Verdict
 
 Plain = dict[str, Any]
@@ -71,6 +72,12 @@ class TestRecord:
         Those that are new, grown or gone since the baseline, where the peak left its band.
     failed_by_baseline
         Whether the test passed in all but its baseline: it regressed, or had no entry where one is required.
+    file, line
+        Where its budget stands, relative to rootdir, else where the test begins.
+    timeline
+        How memory moved while the heap was measured.
+    text
+        What the verdict says where it fails the test.
     """
 
     __test__ = False  # the name would have pytest collect it
@@ -84,6 +91,10 @@ class TestRecord:
     reason: str | None = None
     worker: str | None = None
     isolated: bool = False
+    file: str | None = None
+    line: int | None = None
+    timeline: tuple[Moment, ...] = ()
+    text: str | None = None
     provenance: Provenance = UNKNOWN
     changes: tuple[SiteChange, ...] = ()
     failed_by_baseline: bool = False
@@ -127,6 +138,7 @@ def record_of(
         seconds=measurement.seconds,
         reason="; ".join(verdict.reasons) or None if verdict else None,
         worker=worker,
+        timeline=measurement.timeline,
         provenance=provenance,
         changes=verdict.changes if verdict else (),
     )
@@ -160,6 +172,8 @@ def to_plain(record: TestRecord) -> Plain:
         "test_outcome": record.test_outcome,
         "isolated": record.isolated,
         "worker": record.worker,
+        "file": record.file,
+        "line": record.line,
         "environment": record.provenance.environment,
         "measured_by": record.provenance.measured_by,
         "mode": record.provenance.mode,
@@ -170,8 +184,10 @@ def to_plain(record: TestRecord) -> Plain:
         "seconds": record.seconds,
         "sites": [_site_to_plain(site) for site in record.sites],
         "changes": [{**vars(change), "kind": change.kind.value} for change in record.changes],
+        "timeline": [list(moment) for moment in record.timeline],
         "phases": [],
         "reason": record.reason,
+        "text": record.text,
     }
 
 
@@ -233,6 +249,10 @@ def from_plain(plain: Plain) -> TestRecord:
         reason=plain["reason"],
         worker=plain["worker"],
         isolated=plain["isolated"],
+        file=plain["file"],
+        line=plain["line"],
+        timeline=tuple(Moment(*moment) for moment in plain["timeline"]),
+        text=plain["text"],
         provenance=Provenance(plain["environment"], plain["measured_by"], plain["mode"]),
         changes=tuple(SiteChange(**{**change, "kind": ChangeKind(change["kind"])}) for change in plain["changes"]),
         failed_by_baseline=plain["failed_by_baseline"],

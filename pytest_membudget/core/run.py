@@ -44,6 +44,11 @@ class RunReport:
         )
 
     @property
+    def lost(self) -> tuple[TestRecord, ...]:
+        """The tests in the middle of which their process ended, so that nothing is known but the reason."""
+        return tuple(record for record in self.records if record.outcome is None and record.reason)
+
+    @property
     def repeated(self) -> frozenset[str]:
         """The node ids that several workers ran, as with ``--dist each``."""
         times = Counter(record.nodeid for record in self.records)

@@ -49,6 +49,9 @@ class Settings:
     enabled: bool = True
     report: bool = False
     json_path: Path | None = None
+    html_path: Path | None = None
+    markdown_path: Path | None = None
+    artifacts_folder: Path | None = None
     top: int = DEFAULT_TOP
     measure_all: bool = False
     missing_fails: bool = False
@@ -61,7 +64,12 @@ class Settings:
     @property
     def wants_every_test(self) -> bool:
         """Whether tests without a budget are to be measured too."""
-        return self.enabled and (self.report or self.json_path is not None or self.measure_all)
+        return self.enabled and (self.measure_all or self.reports)
+
+    @property
+    def reports(self) -> bool:
+        """Whether the whole run is to be shown, on the terminal or in a file."""
+        return self.report or any((self.json_path, self.html_path, self.markdown_path))
 
     @property
     def budgets_by_default(self) -> bool:
@@ -79,6 +87,16 @@ def add_options(parser: pytest.Parser) -> None:
         help="Show a table of budgets, peaks and headroom at the end.",
     )
     group.addoption("--membudget-json", metavar="PATH", default=None, help="Write the whole run to PATH as JSON.")
+    group.addoption("--membudget-html", metavar="PATH", default=None, help="Write one self-contained page to PATH.")
+    group.addoption(
+        "--membudget-markdown", metavar="PATH", default=None, help="Write tables for a pull request to PATH."
+    )
+    group.addoption(
+        "--membudget-artifacts",
+        metavar="DIR",
+        default=None,
+        help="Keep the memray capture and a flame graph of each failed test in DIR.",
+    )
     group.addoption(
         "--membudget-top",
         metavar="N",
@@ -111,6 +129,9 @@ def _add_ini_keys(parser: pytest.Parser) -> None:
     add("membudget", "Whether to measure and judge at all (default: true).")
     add("membudget_report", "Show the table at the end (default: false).")
     add("membudget_json", "File to write the run to, relative to rootdir.")
+    add("membudget_html", "File to write the page to, relative to rootdir.")
+    add("membudget_markdown", "File to write the tables for a pull request to, relative to rootdir.")
+    add("membudget_artifacts", "Folder for captures and flame graphs of failed tests, relative to rootdir.")
     add("membudget_top", "Unbudgeted tests to list in the report.")
     add("membudget_all", "Measure the heap of every test (default: false).")
     add("membudget_missing", "What a budget without a figure means: warn or fail.")
@@ -135,7 +156,10 @@ def read_settings(config: pytest.Config) -> Settings:
     return Settings(
         enabled=not read.flag("no_membudget", False, ini="") and read.flag("", True, ini="membudget"),
         report=read.flag("membudget_report", False),
-        json_path=_json_path(read, config),
+        json_path=_output_path("membudget_json", read, config),
+        html_path=_output_path("membudget_html", read, config),
+        markdown_path=_output_path("membudget_markdown", read, config),
+        artifacts_folder=_artifacts_folder(read, config),
         top=_top(read),
         measure_all=read.flag("membudget_all", False),
         missing_fails=_missing(read) == "fail",
@@ -147,13 +171,12 @@ def read_settings(config: pytest.Config) -> Settings:
     )
 
 
-def _json_path(read: OptionReader, config: pytest.Config) -> Path | None:
-    found = read.text("membudget_json")
+def _output_path(name: str, read: OptionReader, config: pytest.Config) -> Path | None:
+    found = read.text(name)
     if found is None:
         return None
     value, where = found
-    base = config.invocation_params.dir if where.startswith("--") else config.rootpath
-    path = base / value
+    path = _placed(value, where, config)
     if path.is_dir():
         raise OptionError(f"{where}: {value!r} is a folder: name a file in it")
     if not path.parent.is_dir():
@@ -161,6 +184,22 @@ def _json_path(read: OptionReader, config: pytest.Config) -> Path | None:
             f"{where}: the folder {str(path.parent)!r} does not exist: create it, or choose another place"
         )
     return path
+
+
+def _artifacts_folder(read: OptionReader, config: pytest.Config) -> Path | None:
+    found = read.text("membudget_artifacts")
+    if found is None:
+        return None
+    value, where = found
+    folder = _placed(value, where, config)
+    if not folder.is_dir() and any(path.exists() and not path.is_dir() for path in (folder, *folder.parents)):
+        raise OptionError(f"{where}: {value!r} is, or lies under, a file: name a folder")
+    return folder
+
+
+def _placed(value: str, where: str, config: pytest.Config) -> Path:
+    """Take a path of the command line from where pytest was called, and one of the ini file from rootdir."""
+    return (config.invocation_params.dir if where.startswith("--") else config.rootpath) / value
 
 
 def _top(read: OptionReader) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -39,7 +40,7 @@ class ReportPlugin:
         """Write the files; a failure is said and shows in the exit status, and the verdicts stand."""
         if self._config.option.collectonly:
             return
-        written = [self._write_baseline(session), self._write_json()]
+        written = [self._write_baseline(session), self._write_outputs()]
         if not all(written) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -56,21 +57,19 @@ class ReportPlugin:
         self._notes += lines
         return done
 
-    def _write_json(self) -> bool:
-        path = self._settings.json_path
-        if path is None:
+    def _write_outputs(self) -> bool:
+        if not self._settings.reports:
             return True
-        from pytest_membudget.reports.json_report import render_json
-        from pytest_membudget.store.atomic_file import write_atomically
+        from pytest_membudget.glue.outputs import outputs_of, write_outputs
         from pytest_membudget.store.environment import read_environment
 
-        try:
-            run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
-            write_atomically(path, render_json(run))
-        except OSError as error:
-            self._notes.append(Line(f"--membudget-json: {str(path)!r} cannot be written ({error.strerror})", "red"))
-            return False
-        return True
+        outputs = outputs_of(self._settings)
+        if not outputs:
+            return True
+        run = RunReport(self._one_per_test(), read_environment(self._config.rootpath))
+        failures = write_outputs(outputs, run)
+        self._notes += [Line(failure, "red") for failure in failures]
+        return not failures
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the table if it was asked for, and what nobody may miss in any case."""
@@ -82,6 +81,19 @@ class ReportPlugin:
             terminalreporter.write_sep("=", "memory budgets")
         for line in lines:
             terminalreporter.write_line(line.text, **line.markup)
+        for command in self._annotations(run):
+            terminalreporter.write_line(command)
+
+    def _annotations(self, run: RunReport) -> list[str]:
+        """Return what GitHub Actions reads off the output of a step."""
+        if os.environ.get("GITHUB_ACTIONS") != "true":
+            return []
+        from pytest_membudget.reports.github import annotation_lines
+
+        rootpath = self._config.rootpath
+        workspace = os.environ.get("GITHUB_WORKSPACE", "")
+        inside = workspace and rootpath.is_relative_to(workspace)
+        return annotation_lines(run, rootpath.relative_to(workspace).as_posix() if inside else "")
 
     def _table(self, run: RunReport) -> list[Line]:
         """Return the report, if it was asked for."""

@@ -10,6 +10,8 @@ import pytest
 from pytest_membudget.core.record import TestRecord, record_of, to_plain
 from pytest_membudget.core.run import one_per_test
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.glue.artifacts import keep_after_failure
+from pytest_membudget.glue.place import place_of
 from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
@@ -60,6 +62,7 @@ class MeasurePlugin:
             # Setup failed or was skipped before anything was planned.
             state = item.stash[STATE] = TestState(self._toolbox.resident_only)
         state.test_outcome = outcome_after(state.test_outcome, report)
+        keep_after_failure(item.nodeid, state, report, self._toolbox.artifacts_folder)
         if report.when == "teardown":
             del item.stash[STATE]
         # With --setup-only there is nothing to tell.
@@ -72,7 +75,12 @@ class MeasurePlugin:
         provenance = self._judge.comparer.provenance(state.budget, state.isolated)
         record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker, provenance)
         failed_by_us = state.test_outcome == ("error" if state.counts_fixtures else "failed")
-        return replace(record, failed_by_baseline=state.failed_by_baseline and failed_by_us)
+        return replace(
+            record,
+            **place_of(item)._asdict(),
+            text=state.text if verdict else None,
+            failed_by_baseline=state.failed_by_baseline and failed_by_us,
+        )
 
 
 def _of_all_attempts(item: pytest.Item, record: TestRecord) -> TestRecord:

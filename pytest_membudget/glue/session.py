@@ -75,7 +75,9 @@ class RunPlugin:
     def _tools(self) -> Toolbox:
         from pytest_membudget.glue.toolbox import Toolbox
 
-        self._toolbox = self._toolbox or Toolbox(self._config.rootpath, self._settings.freeze)
+        if self._toolbox is None:
+            settings = self._settings
+            self._toolbox = Toolbox(self._config.rootpath, settings.freeze, settings.artifacts_folder)
         return self._toolbox
 
     @cached_property

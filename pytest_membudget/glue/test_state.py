@@ -22,6 +22,7 @@ class TestState:
     """The plan, then the figures, then the verdict of one test.
 
     ``begins_at_function`` says that measuring starts where pytest calls the test function, not where the phase begins.
+    ``text`` is what fails the test, or what would have if it had not failed by itself.
     ``own_markers`` counts the markers that the test had when its budget was read: a fixture may add some.
     """
 
@@ -33,6 +34,7 @@ class TestState:
     limits: ResolvedLimits = field(default_factory=dict)
     measurement: Measurement = NOTHING_MEASURED
     verdict: Verdict | None = None
+    text: str | None = None
     test_outcome: str = NOT_RUN
     own_markers: int = 0
     isolated: bool = False

@@ -42,6 +42,7 @@ class Toolbox:
 
     rootpath: Path
     freeze: bool
+    artifacts_folder: Path | None = None
     folder: CaptureFolder = field(default_factory=CaptureFolder)
 
     def __post_init__(self) -> None:
@@ -75,6 +76,7 @@ class Toolbox:
             regions=FIXTURE in getattr(item, "fixturenames", ()),
             own_thread=budget.own_thread,
             holders=Resource.RETAINED in budget.limits,
+            keep_capture=self.artifacts_folder is not None,
         )
         return HeapMeter(plan, self.folder, self.collector, self._map_for(item))
 

@@ -30,23 +30,25 @@ class Judge:
             yardstick = self.comparer.yardstick(item.nodeid, state.budget, state.isolated)
             state.verdict = judge(state.limits, state.measurement, yardstick)
             set_properties(item, state.verdict)
+        if state.verdict:
+            state.text = failure_text(
+                state.verdict,
+                state.measurement,
+                self.comparer.strictness,
+                lambda: self.comparer.reference(item.nodeid),
+            )
 
     def fail_if_over(self, item: pytest.Item, state: TestState) -> None:
         """Fail the phase that is running, if this attempt or an earlier one of the same test was over budget."""
         if state.verdict is None:
             return
-        text = failure_text(
-            state.verdict,
-            state.measurement,
-            self.comparer.strictness,
-            lambda: self.comparer.reference(item.nodeid),
-        )
         if earlier := item.stash.get(EARLIER_FAILURE, None):
-            text = text or f"over budget in an earlier attempt, and a rerun does not undo that:\n{earlier}"
-        if text:
+            reminder = f"over budget in an earlier attempt, and a rerun does not undo that:\n{earlier}"
+            state.text = state.text or reminder
+        if state.text:
             state.failed_by_baseline = not self._has_other_faults(state.verdict)
-            item.stash.setdefault(EARLIER_FAILURE, text)
-            pytest.fail(text, pytrace=False)
+            item.stash.setdefault(EARLIER_FAILURE, state.text)
+            pytest.fail(state.text, pytrace=False)
 
     def _has_other_faults(self, verdict: Verdict) -> bool:
         """Whether something else than the baseline fails the test."""

@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_membudget.core.attribution import CodeMap, Stack
 from pytest_membudget.core.ledger import Event
 from pytest_membudget.core.measurement import PythonAllocators
+from pytest_membudget.core.timeline import Moment, thinned
 from pytest_membudget.probes.tracker_lock import TrackerLock
 
 if TYPE_CHECKING:
     from memray import AllocationRecord, FileReader
     from typing_extensions import Self
 
+# Fine enough to show the shape of a test of some milliseconds; a native thread reads the resident set this often.
+_SNAPSHOT_MILLISECONDS = 1
 # The mark that ``stop`` leaves: above pymalloc's 512 bytes where only malloc is tracked, else as small as can be.
 _MARK_BYTES = {"exact": 1, "arenas": 1024}
 
@@ -69,6 +72,7 @@ class HeapCapture:
                 destination=memray.FileDestination(path),
                 trace_python_allocators=python_allocators == "exact",
                 file_format=kind,
+                memory_interval_ms=_SNAPSHOT_MILLISECONDS,
             )
         except OSError as error:
             raise CaptureError(f"memray cannot write its capture ({error})") from None
@@ -186,6 +190,12 @@ class CaptureReading:
     def left(self) -> Live:
         """Return what was live at the end, without the measuring's own."""
         return self._live(self._left)
+
+    def timeline(self) -> tuple[Moment, ...]:
+        """Return how heap and resident set moved, in seconds of the clock; the measuring's own bytes are included."""
+        count = sum(1 for _ in self._reader.get_memory_snapshots())
+        snapshots = self._reader.get_memory_snapshots()
+        return thinned((Moment(shot.time / 1000, shot.heap, shot.rss) for shot in snapshots), count)
 
     def _live(self, records: Iterable[AllocationRecord]) -> Live:
         """Leave out the measuring's own allocations, and the test runner's."""

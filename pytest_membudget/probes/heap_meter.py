@@ -6,13 +6,15 @@ import contextlib
 import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pytest_membudget.core.attribution import CodeMap, Stack, sites_of
 from pytest_membudget.core.ledger import Ledger, Span
 from pytest_membudget.core.measurement import PythonAllocators, Reading, Site, Unavailable
+from pytest_membudget.core.timeline import Moment, thinned
 from pytest_membudget.probes.capture_folder import CaptureFolder
 from pytest_membudget.probes.garbage import Collector
-from pytest_membudget.probes.heap_capture import CaptureError, HeapCapture
+from pytest_membudget.probes.heap_capture import CaptureError, CaptureReading, HeapCapture
 from pytest_membudget.probes.pymalloc import free_pymalloc_bytes
 
 MOST_SITES = 10
@@ -24,13 +26,14 @@ class HeapPlan:
 
     ``regions`` allows regions inside the test; ``own_thread`` counts only what the test's own thread allocates. Both
     keep every event of the capture instead of the state at the peak. ``holders`` asks for the lines that hold what is
-    left at the end.
+    left at the end. ``keep_capture`` leaves the file of the capture that holds the peak, until ``drop_kept_capture``.
     """
 
     python_allocators: PythonAllocators = "exact"
     regions: bool = False
     own_thread: bool = False
     holders: bool = False
+    keep_capture: bool = False
 
     @property
     def every_event(self) -> bool:
@@ -51,6 +54,7 @@ class HeapFigures:
     retained: Reading | Unavailable
     sites: tuple[Site, ...] = ()
     held: tuple[Site, ...] = ()
+    timeline: tuple[Moment, ...] = ()
 
 
 class HeapMeter:
@@ -72,6 +76,8 @@ class HeapMeter:
         self._failure: str | None = None
         self._may_miss_bytes = 0
         self._base_depth = 0
+        self._moments: list[Moment] = []
+        self.kept_capture: Path | None = None
 
     def start(self, base_depth: int) -> None:
         """Collect garbage and begin; a failure is kept as the reason that ``stop`` gives.
@@ -86,12 +92,14 @@ class HeapMeter:
         if self._failure is None and self._capture is not None:
             self._collector.collect()
             self._capture.stop()
-        try:
-            return self._read_ledger() if self._rolled else self._read_capture()
-        except CaptureError as error:
-            return self._unavailable(str(error))
-        finally:
-            self._discard_capture()
+        return self._read()
+
+    def drop_kept_capture(self) -> None:
+        """Remove the capture that was kept, if any."""
+        if self.kept_capture is not None:
+            with contextlib.suppress(OSError):
+                self.kept_capture.unlink()
+            self.kept_capture = None
 
     def open_region(self) -> Span | Unavailable:
         """Begin a region at the present level."""
@@ -143,8 +151,22 @@ class HeapMeter:
 
     def _enter_in_ledger(self) -> None:
         assert self._capture is not None
+        before_bytes = self._whole.peak_bytes
         with self._capture.read(self._code_map, self._base_depth) as reading:
+            self._note_timeline(reading)
             self._ledger.replay(lambda: reading.events(self._plan.own_thread))
+        if self._whole.peak_bytes > before_bytes:
+            self._keep_capture()
+
+    # Apart from ``stop``: the frame that ends tracking counts as the test's, so it had better be small.
+    def _read(self) -> HeapFigures:
+        try:
+            figures = self._read_ledger() if self._rolled else self._read_capture()
+        except CaptureError as error:
+            return self._unavailable(str(error))
+        finally:
+            self._discard_capture()
+        return replace(figures, timeline=self._timeline(figures.peak))
 
     def _read_ledger(self) -> HeapFigures:
         if self._failure or self._capture is None:
@@ -157,8 +179,10 @@ class HeapMeter:
         if self._failure or self._capture is None:
             return self._unavailable(self._failure or "tracking never began")
         with self._capture.read(self._code_map, self._base_depth) as reading:
+            self._note_timeline(reading)
             at_peak, left = reading.at_peak(), reading.left()
-            return self._with_holders(self._figures(at_peak.bytes, left.bytes, at_peak.groups), left.groups)
+        self._keep_capture()
+        return self._with_holders(self._figures(at_peak.bytes, left.bytes, at_peak.groups), left.groups)
 
     def _figures(self, peak_bytes: int, retained_bytes: int, at_peak: Iterable[tuple[int, Stack]]) -> HeapFigures:
         reading = Reading(peak_bytes, self._plan.source, may_miss_bytes=self._may_miss_bytes)
@@ -182,6 +206,26 @@ class HeapMeter:
 
     def _unavailable(self, reason: str) -> HeapFigures:
         return HeapFigures(Unavailable(reason), Unavailable(reason))
+
+    def _note_timeline(self, reading: CaptureReading) -> None:
+        """Remember how memory moved; a later capture counts from zero, so the level it began at is added."""
+        level_bytes = self._ledger.level_bytes
+        self._moments += [moment._replace(heap_bytes=moment.heap_bytes + level_bytes) for moment in reading.timeline()]
+
+    def _timeline(self, peak: Reading | Unavailable) -> tuple[Moment, ...]:
+        """Return the moments since the first. None lies above the peak: what does is the measuring's own."""
+        if isinstance(peak, Unavailable) or not self._moments:
+            return ()
+        began_at = self._moments[0].seconds
+        return tuple(
+            Moment(round(at - began_at, 3), min(heap_bytes, peak.bytes), resident_bytes)
+            for at, heap_bytes, resident_bytes in thinned(self._moments, len(self._moments))
+        )
+
+    def _keep_capture(self) -> None:
+        if self._plan.keep_capture and self._capture is not None:
+            self.drop_kept_capture()
+            self.kept_capture, self._capture = self._capture.path, None
 
     def _discard_capture(self) -> None:
         if self._capture is not None:

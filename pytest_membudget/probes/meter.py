@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_membudget.core.ledger import Span
 from pytest_membudget.core.measurement import Figure, Measurement, Resource, Unavailable
@@ -43,6 +44,16 @@ class Meter:
         """Whether there is a heap meter, or a reason in its place."""
         return self._heap is not None
 
+    @property
+    def kept_capture(self) -> Path | None:
+        """The capture that holds the heap's peak, when the plan was to keep it."""
+        return self._heap.kept_capture if isinstance(self._heap, HeapMeter) else None
+
+    def drop_kept_capture(self) -> None:
+        """Remove the capture that was kept, if any."""
+        if isinstance(self._heap, HeapMeter):
+            self._heap.drop_kept_capture()
+
     def start(self, base_depth: int) -> None:
         """Begin; ``base_depth`` counts the outermost frames of this thread that are no part of what is measured."""
         self._resident.prepare()
@@ -63,7 +74,7 @@ class Meter:
             return Measurement(figures, (), seconds)
         heap = self._heap.stop() if isinstance(self._heap, HeapMeter) else HeapFigures(self._heap, self._heap)
         figures = {Resource.RAM: heap.peak, Resource.RETAINED: heap.retained, **figures}
-        return Measurement(figures, heap.sites, seconds, heap.held)
+        return Measurement(figures, heap.sites, seconds, heap.held, heap.timeline)
 
     def open_region(self, region: Region) -> None:
         """Begin a region inside the measured stretch."""

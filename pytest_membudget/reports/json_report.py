@@ -13,7 +13,7 @@ FORMAT = 1
 
 
 def render_json(run: RunReport) -> str:
-    """Return the run in the format that ``run.schema.json`` describes; all sizes are bytes."""
+    """Return the run in the format that ``run.schema.json`` describes, one test a line; all sizes are bytes."""
     environment = run.environment
     assert environment is not None, "a file without its environment compares with nothing"
     document = {
@@ -34,10 +34,10 @@ def render_json(run: RunReport) -> str:
             "no_baseline": run.count(Outcome.NO_BASELINE),
             "not_measured": run.count(Outcome.NOT_MEASURED),
         },
-        "tests": [
-            to_plain(record) for record in sorted(run.records, key=lambda record: (record.nodeid, record.worker or ""))
-        ],
     }
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    records = sorted(run.records, key=lambda record: (record.nodeid, record.worker or ""))
+    head = json.dumps(document, indent=2, ensure_ascii=False).removesuffix("\n}")
+    rows = ",\n".join("    " + json.dumps(to_plain(record), ensure_ascii=False) for record in records)
+    text = f'{head},\n  "tests": [\n{rows}\n  ]\n}}\n'
     # A file name that is no valid text puts lone surrogates into node ids, which UTF-8 cannot hold but JSON can escape.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -36,6 +36,18 @@ def write_atomically(path: Path, text: str) -> None:
         raise
 
 
+def append_text(path: Path, text: str) -> None:
+    """Add ``text`` as UTF-8 to the end of a file that others write to as well.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written.
+    """
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+
+
 def _mode_for(path: Path) -> int:
     """Keep the mode of the file that is replaced; a new file gets what the user's umask allows."""
     try:

@@ -15,6 +15,7 @@ from pytest_membudget.core.growth import ChangeKind, SiteChange
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site, Unavailable
 from pytest_membudget.core.provenance import Provenance
 from pytest_membudget.core.record import TestRecord, Use, from_plain, record_of, to_plain
+from pytest_membudget.core.timeline import Moment
 from pytest_membudget.core.verdict import Outcome, judge
 from tests.fakes import MIB, PROVENANCE, a_record, a_site, ram
 
@@ -71,6 +72,10 @@ RECORDS = st.builds(
     reason=st.none() | NAMES,
     worker=st.none() | st.just("gw1"),
     isolated=st.booleans(),
+    file=st.none() | NAMES,
+    line=st.none() | st.integers(1, 10**6),
+    timeline=st.lists(st.builds(Moment, st.floats(0, 1e6), BYTES, BYTES), max_size=3).map(tuple),
+    text=st.none() | NAMES,
     provenance=PROVENANCES,
     changes=st.lists(CHANGES, max_size=3).map(tuple),
     failed_by_baseline=st.booleans(),
@@ -117,7 +122,15 @@ def test_shape() -> None:
     uses = {Resource.RAM: heap, Resource.RETAINED: Use(2, 3, "memray"), Resource.RSS: Use(7, None, "vmhwm")}
     site = a_site(4, via=Frame("numpy/a.py", 3, "add"))
     change = SiteChange(ChangeKind.GROWN, 1, 4, site.file, site.function, site.line, site.source)
-    record = replace(a_record(uses=uses, sites=(site,), worker="gw0"), provenance=PROVENANCE, changes=(change,))
+    record = replace(
+        a_record(uses=uses, sites=(site,), worker="gw0"),
+        provenance=PROVENANCE,
+        changes=(change,),
+        file="tests/test_vq.py",
+        line=3,
+        timeline=(Moment(0.0, 0, 9), Moment(0.25, 5, 16)),
+        text="too much",
+    )
 
     assert to_plain(record) == {
         "nodeid": "tests/test_vq.py::test_assign",
@@ -125,6 +138,8 @@ def test_shape() -> None:
         "test_outcome": "passed",
         "isolated": False,
         "worker": "gw0",
+        "file": "tests/test_vq.py",
+        "line": 3,
         "environment": "cpython-3.11-linux-x86_64",
         "measured_by": "memray 1.20.0",
         "mode": "exact, isolated",
@@ -179,8 +194,10 @@ def test_shape() -> None:
                 "source": "rows = [*rows]",
             }
         ],
+        "timeline": [[0.0, 0, 9], [0.25, 5, 16]],
         "phases": [],
         "reason": None,
+        "text": "too much",
     }
 
 

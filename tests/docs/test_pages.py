@@ -85,7 +85,8 @@ def _stands_in(expected: str, printed: str) -> bool:
 
 
 def _run(command: str, folder: Path) -> tuple[int, str]:
-    pytest_free = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
+    deciding = ("PYTEST_", "COV_", "GITHUB_")
+    pytest_free = {name: value for name, value in os.environ.items() if not name.startswith(deciding)}
     environment = pytest_free | {
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
         "COLUMNS": "80",
