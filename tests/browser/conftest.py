@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -19,6 +20,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from pytest_membudget.core.run import RunReport
 from pytest_membudget.reports.html_report import render_html
+
+Seen = TypeVar("Seen")
 
 _ON_LINUX_CI = sys.platform == "linux" and "CI" in os.environ
 _FLAGS = (
@@ -78,13 +81,21 @@ class Page:
 
     def all(self, selector: str) -> list[WebElement]:
         """Return the elements that can be seen."""
-        return [found for found in self.chromium.find_elements(By.CSS_SELECTOR, selector) if found.is_displayed()]
+        return self._wait(lambda: (self._shown(selector),))[0]
 
     def one(self, selector: str) -> WebElement:
         """Return the only element that can be seen, as soon as there is one: drawings come after the next layout."""
-        WebDriverWait(self.chromium, 20).until(lambda _: self.all(selector), f"{selector} is not shown")
+        self._wait(lambda: self._shown(selector))
         (found,) = self.all(selector)
         return found
+
+    def _shown(self, selector: str) -> list[WebElement]:
+        return [found for found in self.chromium.find_elements(By.CSS_SELECTOR, selector) if found.is_displayed()]
+
+    def _wait(self, look: Callable[[], Seen]) -> Seen:
+        """Look until there is something; a drawing that is replaced in the meantime is looked at again."""
+        waiting = WebDriverWait(self.chromium, 20, ignored_exceptions=(StaleElementReferenceException,))
+        return waiting.until(lambda _: look())
 
     def texts(self, selector: str) -> list[str]:
         """Return what elements say."""

@@ -26,8 +26,12 @@ function figureOf(drawing) {
     reading,
   );
   const figure = make("figure", {}, picture, caption);
+  let width = 0;
   new ResizeObserver(() => {
-    if (picture.clientWidth) picture.replaceChildren(drawn(drawing, picture.clientWidth, reading));
+    // The figure also grows with its caption, and a drawing anew would lose its cursor.
+    if (picture.clientWidth === width) return;
+    width = picture.clientWidth;
+    picture.replaceChildren(drawn(drawing, width, reading));
   }).observe(figure);
   return figure;
 }
