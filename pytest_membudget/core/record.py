@@ -51,6 +51,9 @@ class TestRecord:
     reason: str | None = None
     worker: str | None = None
     isolated: bool = False
+    isolation_reason: str | None = None
+    host: str | None = None
+    environment_key: str | None = None
 
     def use(self, resource: Resource) -> Use:
         """Return what is known of ``resource``."""
@@ -95,6 +98,9 @@ def to_plain(record: TestRecord) -> Plain:
         "outcome": record.outcome.value if record.outcome else None,
         "test_outcome": record.test_outcome,
         "isolated": record.isolated,
+        "isolation_reason": record.isolation_reason,
+        "host": record.host,
+        "environment_key": record.environment_key,
         "worker": record.worker,
         "ram": _ram_to_plain(record),
         "rss": _use_to_plain(record, Resource.RSS),
@@ -153,6 +159,9 @@ def from_plain(plain: Plain) -> TestRecord:
         reason=plain["reason"],
         worker=plain["worker"],
         isolated=plain["isolated"],
+        isolation_reason=plain["isolation_reason"],
+        host=plain["host"],
+        environment_key=plain["environment_key"],
     )
 
 

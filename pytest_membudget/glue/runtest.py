@@ -9,9 +9,11 @@ import pytest
 from pytest_membudget.core.record import TestRecord, record_of, to_plain
 from pytest_membudget.core.run import one_per_test
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.glue.isolation_wanted import isolation_of
 from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
+from pytest_membudget.glue.whereabouts import placed
 from pytest_membudget.probes.meter import depth_below
 
 RECORD = "membudget"
@@ -65,6 +67,7 @@ class MeasurePlugin:
         if report.when == "teardown" and state.test_outcome != NOT_RUN:
             verdict = None if state.test_outcome == "skipped" else state.verdict
             record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker)
+            record = placed(record, isolation_of(item, state.budget))
             setattr(report, RECORD, to_plain(_of_all_attempts(item, record)))
         return report
 

@@ -45,6 +45,9 @@ RECORDS = st.builds(
     reason=st.none() | NAMES,
     worker=st.none() | st.just("gw1"),
     isolated=st.booleans(),
+    isolation_reason=st.none() | NAMES,
+    host=st.none() | NAMES,
+    environment_key=st.none() | NAMES,
 )
 
 
@@ -93,6 +96,9 @@ def test_shape() -> None:
         "outcome": "WITHIN",
         "test_outcome": "passed",
         "isolated": False,
+        "isolation_reason": None,
+        "host": None,
+        "environment_key": None,
         "worker": "gw0",
         "ram": {
             "peak_bytes": 5,
