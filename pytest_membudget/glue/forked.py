@@ -80,4 +80,6 @@ class Forked:
             self.outbox.put(*interruption(error))
         self.outbox.put("coverage", end_coverage())
         self.outbox.put("finished")
-        config.get_terminal_writer().flush()
+        # Workers of pytest-xdist have no terminal.
+        if config.pluginmanager.has_plugin("terminalreporter"):
+            config.get_terminal_writer().flush()

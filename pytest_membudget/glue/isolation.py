@@ -39,7 +39,10 @@ class IsolationPlugin:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Be ready to start processes before the first test, and clear up after the last."""
         if self._stays is None:
-            self._processes = Processes(session, self._toolbox, self._worker)
+            try:
+                self._processes = Processes(session, self._toolbox, self._worker)
+            except OSError as error:
+                self._stays = f"no process can be started ({error.strerror})"
         try:
             return (yield)
         finally:

@@ -31,8 +31,8 @@ class Processes:
         self._positions = {item: position for position, item in enumerate(session.items)}
         self._folder = Path(tempfile.mkdtemp(prefix="membudget-isolated-"))
         self._numbers = count()
-        _settle_tmp_path(session.config)
-        self._spawner = Spawner(session.config, worker)
+        # Made before the first fork, or each process would make a folder for tmp_path and clean up those of others.
+        self._spawner = Spawner(session.config, worker, folder_of_tmp_path(session.config) or self._folder)
         forked = Forked(session, toolbox, self._folder)
         self._hazard = fork_hazard()
         self._zygote = None if self._hazard else Zygote(forked.prepare, forked.run)
@@ -68,10 +68,10 @@ class Processes:
         return self._hazard or _NOT_COLLECTED
 
 
-def _settle_tmp_path(config: pytest.Config) -> None:
-    """Have the folder of ``tmp_path`` made before the first fork, or each process would make one and clean up others.
+def folder_of_tmp_path(config: pytest.Config) -> Path | None:
+    """Return the folder that ``tmp_path`` is made in, made if need be; None where that plugin is switched off.
 
     pytest-xdist finds the factory in the same way; there is no other before a fixture asks for it.
     """
-    if factory := getattr(config, "_tmp_path_factory", None):
-        factory.getbasetemp()
+    factory: pytest.TempPathFactory | None = getattr(config, "_tmp_path_factory", None)
+    return factory.getbasetemp() if factory else None

@@ -104,7 +104,7 @@ class RunPlugin:
     def _start_isolating(self, session: pytest.Session) -> None:
         from pytest_membudget.glue.isolation_wanted import ISOLATION_PLUGIN, anybody_wants_isolation
 
-        if self._alone or not anybody_wants_isolation(session.items, self._settings):
+        if self._alone or self._config.option.collectonly or not anybody_wants_isolation(session.items, self._settings):
             return
         from pytest_membudget.glue.isolation import IsolationPlugin
 

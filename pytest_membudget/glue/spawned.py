@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import pytest
 
@@ -53,33 +53,41 @@ _OFF: dict[str, object] = {
 
 
 class Spawner:
-    """Starts fresh interpreters."""
+    """Starts fresh interpreters; ``tmp_path`` of each lies in a folder of its own below ``base_temp``."""
 
-    def __init__(self, config: pytest.Config, worker: str | None) -> None:
+    def __init__(self, config: pytest.Config, worker: str | None, base_temp: Path) -> None:
         self._config = config
         self._worker = worker
+        self._base_temp = base_temp
 
     def run(self, item: pytest.Item, outbox: Path, reason: str, most_seconds: float | None) -> Ending:
         """Run a test and wait for the end of its process."""
         test = SingleTest(str(item.path), item.nodeid, str(outbox), str(outbox.parent), reason, self._worker)
         watch = Watch()
         with output_file(outbox).open("wb") as output:
-            process = subprocess.Popen(
-                self._command(outbox),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=self._config.invocation_params.dir,
-                env={**os.environ, VARIABLE: json.dumps(asdict(test))},
-            )
+            try:
+                process = self._start(test, output)
+            except OSError as error:
+                output.write(str(error).encode())
+                return Ending(None, 0.0)
             return _wait_for(process, watch, most_seconds)
+
+    def _start(self, test: SingleTest, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._command(Path(test.outbox)),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=self._config.invocation_params.dir,
+            env={**os.environ, VARIABLE: json.dumps(asdict(test))},
+        )
 
     def _command(self, outbox: Path) -> list[str]:
         given = {"path": sys.path, "coverage": coverage_settings(outbox.with_suffix(".coverage"))}
         command = [sys.executable, "-c", _BOOT, json.dumps(given), *map(str, self._config.invocation_params.args)]
         if given["coverage"] and self._config.pluginmanager.has_plugin("_cov"):
             command.append("--no-cov")
-        return [*command, f"--basetemp={outbox.with_suffix('.tmp')}"]
+        return [*command, f"--basetemp={self._base_temp / f'isolated-{outbox.stem}'}"]
 
 
 def output_file(outbox: Path) -> Path:

@@ -10,6 +10,8 @@ from pytest_membudget.core.isolation import Ending, Isolation, TimeLimit, ending
 Phase = Literal["setup", "call", "teardown"]
 PHASES: tuple[Phase, ...] = ("setup", "call", "teardown")
 Message = tuple[str, Any]
+# What faulthandler begins with.
+_FATAL = "Fatal Python error"
 
 
 @dataclass(frozen=True)
@@ -60,4 +62,5 @@ class Visit:
     @property
     def last_words(self) -> str:
         """The last that is known of the process: a figure, and what it printed unless that was captured."""
-        return "\n".join(filter(None, (last_figure(self.ending, self.grown_bytes), self.printed)))
+        told = "" if "phase" in self.told and _FATAL not in self.printed else self.printed
+        return "\n".join(filter(None, (last_figure(self.ending, self.grown_bytes), told)))

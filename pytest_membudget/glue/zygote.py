@@ -76,7 +76,7 @@ def _serve(connection: Connection, run: Callable[[Order], None], on_interrupt: s
     while True:
         try:
             order: Order = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             os._exit(0)
         watch = Watch()
         pid = os.fork()
