@@ -78,11 +78,10 @@ class IsolationPlugin:
         assert self._processes is not None
         visit = self._processes.run(item, isolation)
         deliver(item, visit.messages)
-        told = dict(visit.messages)
-        if seen := told.get("coverage"):
+        if seen := visit.told.get("coverage"):
             self._coverage.append(seen)
         end_session_if_told(visit.messages)
-        if "finished" not in told:
+        if "finished" not in visit.told:
             self._report_lost(item, visit)
 
     def _report_lost(self, item: pytest.Item, visit: Visit) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from pytest_membudget.glue.visit import Message
 
+_PLAIN = (str, int, float, bool, bytes, type(None))
 _LOG_HOOKS = ("pytest_runtest_logstart", "pytest_runtest_logreport", "pytest_runtest_logfinish")
 
 
@@ -141,20 +142,14 @@ class PlainWarning:
 
 
 def portable(value: object) -> object:
-    """Return the value, with what cannot be pickled in it replaced by its text."""
-    if _can_be_pickled(value):
+    """Return the value with everything but plain types in it as text, which is what reporters make of it anyway.
+
+    An object of any other type might need a module that the waiting process has not got.
+    """
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, Mapping):
-        return {key: portable(item) for key, item in value.items()}
+        return {portable(key): portable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [portable(item) for item in value]
+        return type(value)(map(portable, value)) if type(value) in (list, tuple) else list(map(portable, value))
     return str(value)
-
-
-def _can_be_pickled(value: object) -> bool:
-    try:
-        # Loaded again at once, since not all that can be written can also be read.
-        pickle.loads(pickle.dumps(value))
-    except Exception:  # noqa: BLE001  # a class may raise anything here
-        return False
-    return True
