@@ -8,11 +8,21 @@ from pytest_membudget.core.errors import OptionError
 from pytest_membudget.glue.marker_names import LIMIT_MEMORY_HELP, MARKER_HELP
 from pytest_membudget.glue.options import add_options, read_settings
 from pytest_membudget.glue.session import OffPlugin, RunPlugin, baseline_of
+from pytest_membudget.glue.single_test import SINGLE_TEST, read_single_test
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register options and ini keys."""
     add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """In an interpreter that was started for a single test, leave out of the arguments what is for all of them."""
+    if test := read_single_test(config):
+        from pytest_membudget.glue.spawned import narrow
+
+        narrow(config, test)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -23,11 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
         baseline = baseline_of(settings)
     except OptionError as error:
         raise pytest.UsageError(f"pytest-membudget: {error}") from None
-    worker = getattr(config, "workerinput", {}).get("workerid")
+    alone = config.stash.get(SINGLE_TEST, None)
+    worker = alone.worker if alone else getattr(config, "workerinput", {}).get("workerid")
     if settings.read_limit_memory:
         # The name is pytest-memray's: registered only where the user has asked for it to be read.
         config.addinivalue_line("markers", LIMIT_MEMORY_HELP)
     if not settings.enabled:
         config.pluginmanager.register(OffPlugin(), "membudget-off")
     else:
-        config.pluginmanager.register(RunPlugin(config, settings, worker, baseline), "membudget-run")
+        config.pluginmanager.register(RunPlugin(config, settings, worker, alone, baseline), "membudget-run")
+    if alone:
+        from pytest_membudget.glue.spawned import SpawnedPlugin
+
+        config.pluginmanager.register(SpawnedPlugin(config, alone), "membudget-alone")

@@ -91,6 +91,8 @@ class TestRecord:
     reason: str | None = None
     worker: str | None = None
     isolated: bool = False
+    isolation_reason: str | None = None
+    host: str | None = None
     file: str | None = None
     line: int | None = None
     timeline: tuple[Moment, ...] = ()
@@ -171,6 +173,8 @@ def to_plain(record: TestRecord) -> Plain:
         "outcome": record.outcome.value if record.outcome else None,
         "test_outcome": record.test_outcome,
         "isolated": record.isolated,
+        "isolation_reason": record.isolation_reason,
+        "host": record.host,
         "worker": record.worker,
         "file": record.file,
         "line": record.line,
@@ -249,6 +253,8 @@ def from_plain(plain: Plain) -> TestRecord:
         reason=plain["reason"],
         worker=plain["worker"],
         isolated=plain["isolated"],
+        isolation_reason=plain["isolation_reason"],
+        host=plain["host"],
         file=plain["file"],
         line=plain["line"],
         timeline=tuple(Moment(*moment) for moment in plain["timeline"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pytest_membudget.core.record import TestRecord
 from pytest_membudget.core.verdict import Outcome
@@ -48,11 +49,25 @@ class RunReport:
         """The tests in the middle of which their process ended, so that nothing is known but the reason."""
         return tuple(record for record in self.records if record.outcome is None and record.reason)
 
-    @property
+    @cached_property
     def repeated(self) -> frozenset[str]:
         """The node ids that several workers ran, as with ``--dist each``."""
         times = Counter(record.nodeid for record in self.records)
         return frozenset(nodeid for nodeid, count in times.items() if count > 1)
+
+    @cached_property
+    def places(self) -> tuple[tuple[str, str, str], ...]:
+        """Worker, host and environment of the tests, sorted; empty where all ran in the same environment."""
+        found = {
+            (record.worker or "", record.host or "", record.provenance.environment or "") for record in self.records
+        }
+        return tuple(sorted(found)) if len({place[1:] for place in found}) > 1 else ()
+
+    def place_of(self, record: TestRecord) -> str:
+        """Return the worker and the host of a test, as far as they tell it from others of the run."""
+        several_hosts = len({host for _, host, _ in self.places}) > 1
+        worker = record.worker if self.places or record.nodeid in self.repeated else None
+        return " ".join(filter(None, (worker, record.host if several_hosts else None)))
 
     def count(self, outcome: Outcome) -> int:
         """Return how many tests came to ``outcome``."""

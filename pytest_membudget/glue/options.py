@@ -19,6 +19,7 @@ from pytest_membudget.glue.baseline_options import (
 from pytest_membudget.glue.option_reader import OptionReader, ini_name
 
 MISSING_CHOICES = ("warn", "fail")
+ISOLATE_CHOICES = ("auto", "always", "never")
 DEFAULT_TOP = 20
 
 
@@ -60,6 +61,7 @@ class Settings:
     read_limit_memory: bool = False
     freeze: bool = True
     baseline: BaselineSettings = NO_BASELINE
+    isolate: str = ISOLATE_CHOICES[0]
 
     @property
     def wants_every_test(self) -> bool:
@@ -116,6 +118,14 @@ def add_options(parser: pytest.Parser) -> None:
         "--membudget-default", metavar="SIZE", default=None, help="RAM budget of tests that no marker gives one."
     )
     group.addoption(
+        "--membudget-isolate",
+        metavar="|".join(ISOLATE_CHOICES),
+        nargs="?",
+        const="always",
+        default=None,
+        help="Run budgeted tests each in a process of its own (default: auto, where figures are compared with others).",
+    )
+    group.addoption(
         "--no-membudget", action="store_true", default=None, help="Measure and judge nothing; markers stay registered."
     )
     _add_ini_keys(parser)
@@ -135,6 +145,7 @@ def _add_ini_keys(parser: pytest.Parser) -> None:
     add("membudget_top", "Unbudgeted tests to list in the report.")
     add("membudget_all", "Measure the heap of every test (default: false).")
     add("membudget_missing", "What a budget without a figure means: warn or fail.")
+    add("membudget_isolate", "Which budgeted tests get a process of their own: auto, always or never.")
     add("membudget_default", "RAM budget of tests that neither a marker nor membudget_paths gives one.")
     add("membudget_paths", "Default RAM budgets by file, one 'glob = size' a line; the first match counts.", "linelist")
     add("membudget_read_limit_memory", "Take pytest-memray's limit_memory markers as budgets (default: false).")
@@ -162,12 +173,14 @@ def read_settings(config: pytest.Config) -> Settings:
         artifacts_folder=_artifacts_folder(read, config),
         top=_top(read),
         measure_all=read.flag("membudget_all", False),
-        missing_fails=_missing(read) == "fail",
+        missing_fails=_choice(read, "membudget_missing", MISSING_CHOICES) == "fail",
         default_budget=_default_budget(read),
         path_budgets=_path_budgets(config),
         read_limit_memory=read.flag("", False, ini="membudget_read_limit_memory"),
         freeze=read.flag("", True, ini="membudget_gc_freeze"),
         baseline=read_baseline_settings(read, config),
+        # An option whose value may be left out takes the next argument for it, which is often a path.
+        isolate=_choice(read, "membudget_isolate", ISOLATE_CHOICES, ", as in --membudget-isolate=always tests"),
     )
 
 
@@ -212,14 +225,20 @@ def _top(read: OptionReader) -> int:
     return int(value)
 
 
-def _missing(read: OptionReader) -> str:
-    found = read.text("membudget_missing")
+def _choice(read: OptionReader, name: str, choices: tuple[str, ...], example: str = "") -> str:
+    """Return one of the choices, the first unless something else was written."""
+    found = read.text(name)
     if found is None:
-        return MISSING_CHOICES[0]
+        return choices[0]
     value, where = found
-    if value not in MISSING_CHOICES:
-        raise OptionError(f"{where}: {value!r} is unknown: write {' or '.join(MISSING_CHOICES)}")
+    if value not in choices:
+        known = _one_of(choices) + example
+        raise OptionError(f"{where}: {value!r} is unknown: write {known}")
     return value
+
+
+def _one_of(choices: tuple[str, ...]) -> str:
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def _default_budget(read: OptionReader) -> DefaultBudget | None:

@@ -11,6 +11,7 @@ import pytest
 from pytest_membudget.core.errors import MarkerError
 from pytest_membudget.core.measurement import Resource
 from pytest_membudget.core.resolution import resolve
+from pytest_membudget.glue.isolation_wanted import isolation_of
 from pytest_membudget.glue.marker_names import has_budget
 from pytest_membudget.glue.markers import arguments_of, read_budget
 from pytest_membudget.glue.options import Settings
@@ -81,7 +82,14 @@ class PlanPlugin:
         running = planned.meter if planned and planned.meter.running else None
         meter = running or self._toolbox.new_meter(item, budget, self._settings.measure_all)
         at_function = budget.scope == "call" and _is_plain_function(item)
-        item.stash[STATE] = TestState(meter, budget, at_function, own_markers=len(item.own_markers))
+        isolation = isolation_of(item, budget)
+        item.stash[STATE] = TestState(
+            meter,
+            budget,
+            at_function,
+            own_markers=len(item.own_markers),
+            isolated=isolation is not None and isolation.isolated,
+        )
 
     def take_late(self, item: pytest.Item) -> None:
         """Plan for a test that has come by its marker while it was set up."""

@@ -11,10 +11,12 @@ from pytest_membudget.core.record import TestRecord, record_of, to_plain
 from pytest_membudget.core.run import one_per_test
 from pytest_membudget.core.verdict import Outcome
 from pytest_membudget.glue.artifacts import keep_after_failure
+from pytest_membudget.glue.isolation_wanted import isolation_of
 from pytest_membudget.glue.place import place_of
 from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
+from pytest_membudget.glue.whereabouts import placed
 from pytest_membudget.probes.meter import depth_below
 
 RECORD = "membudget"
@@ -75,12 +77,13 @@ class MeasurePlugin:
         provenance = self._judge.comparer.provenance(state.budget, state.isolated)
         record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker, provenance)
         failed_by_us = state.test_outcome == ("error" if state.counts_fixtures else "failed")
-        return replace(
+        record = replace(
             record,
             **place_of(item)._asdict(),
             text=state.text if verdict else None,
             failed_by_baseline=state.failed_by_baseline and failed_by_us,
         )
+        return placed(record, isolation_of(item, state.budget))
 
 
 def _of_all_attempts(item: pytest.Item, record: TestRecord) -> TestRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_membudget.glue.fixture import Membudget, MembudgetOff
     from pytest_membudget.glue.planning import PlanPlugin
     from pytest_membudget.glue.runtest import MeasurePlugin, Wrapper
+    from pytest_membudget.glue.single_test import SingleTest
     from pytest_membudget.glue.toolbox import Toolbox
     from pytest_membudget.glue.verdicts import Judge
 
@@ -28,12 +30,19 @@ class RunPlugin:
     """Starts measuring in this process as soon as a test calls for it, and cleans up at the end."""
 
     def __init__(
-        self, config: pytest.Config, settings: Settings, worker: str | None, baseline: Baseline | None = None
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        worker: str | None,
+        alone: SingleTest | None = None,
+        baseline: Baseline | None = None,
     ) -> None:
         self._baseline = baseline
         self._config = config
         self._settings = settings
         self._worker = worker
+        # Started for a single test, on behalf of a session that reports.
+        self._alone = alone
         self._toolbox: Toolbox | None = None
         self._measuring: MeasurePlugin | None = None
         self._planning: PlanPlugin | None = None
@@ -55,6 +64,7 @@ class RunPlugin:
         """Wrap the tests' protocol only when there is something to measure."""
         if self._settings.measure_all or any(has_budget(item, self._settings) for item in session.items):
             self._start_planning()
+            self._start_isolating(session)
         elif self._settings.wants_every_test:
             self._start_measuring()
 
@@ -78,6 +88,8 @@ class RunPlugin:
         if self._toolbox is None:
             settings = self._settings
             self._toolbox = Toolbox(self._config.rootpath, settings.freeze, settings.artifacts_folder)
+            if self._alone:
+                self._toolbox.folder.adopt(Path(self._alone.folder))
         return self._toolbox
 
     @cached_property
@@ -111,6 +123,16 @@ class RunPlugin:
         if self._planning is None and has_budget(item, self._settings):
             self._start_planning().take_late(item)
 
+    def _start_isolating(self, session: pytest.Session) -> None:
+        from pytest_membudget.glue.isolation_wanted import ISOLATION_PLUGIN, anybody_wants_isolation
+
+        if self._alone or self._config.option.collectonly or not anybody_wants_isolation(session.items, self._settings):
+            return
+        from pytest_membudget.glue.isolation import IsolationPlugin
+
+        isolation = IsolationPlugin(self._config, self._settings, self._tools(), self._worker)
+        self._config.pluginmanager.register(isolation, ISOLATION_PLUGIN)
+
     def _note_what_is_collected(self) -> None:
         from pytest_membudget.glue.collected import NAME, CollectedPlugin
 
@@ -120,7 +142,7 @@ class RunPlugin:
         from pytest_membudget.glue.reporting import ReportPlugin
 
         plugins = self._config.pluginmanager
-        if self._worker is None and not plugins.has_plugin("membudget-report"):
+        if self._worker is None and not self._alone and not plugins.has_plugin("membudget-report"):
             plugins.register(ReportPlugin(self._config, self._settings), "membudget-report")
 
 

@@ -58,8 +58,7 @@ class Judge:
 
 def _without_promises(measurement: Measurement, budget: Budget) -> Measurement:
     """Take back the figures of settings that cannot be honoured, rather than judge something else."""
-    asked = [name for name in ("isolate", "children") if getattr(budget, name)]
-    if not asked:
+    if not budget.children:
         return measurement
-    refused = Unavailable(f"{asked[0]}=True is not measured yet by this version")
+    refused = Unavailable("children=True is not measured yet by this version")
     return replace(measurement, figures={**measurement.figures, **dict.fromkeys(budget.limits, refused)})

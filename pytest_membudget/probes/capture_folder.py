@@ -17,7 +17,7 @@ class CaptureFolder:
 
     def __init__(self) -> None:
         self._folder: Path | None = None
-        self._owner = os.getpid()
+        self._owner: int | None = os.getpid()
         self._numbers = count()
 
     def new_file(self) -> Path:
@@ -30,7 +30,11 @@ class CaptureFolder:
         """
         if self._folder is None or not self._folder.is_dir():
             self._folder = Path(tempfile.mkdtemp(prefix="membudget-"))
-        return self._folder / f"{next(self._numbers)}.bin"
+        return self._folder / f"{os.getpid()}-{next(self._numbers)}.bin"
+
+    def adopt(self, folder: Path) -> None:
+        """Use a folder that another process made, and leave it to that process to remove it."""
+        self._folder, self._owner = folder, None
 
     def close(self) -> None:
         """Remove the folder and all that is in it."""

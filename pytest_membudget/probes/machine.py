@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 _PROC = Path("/proc/self/cgroup")
 _CGROUP_ROOT = Path("/sys/fs/cgroup")
+_VM_STATISTICS = Path("/proc/vmstat")
+_OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 
 def total_ram_bytes(proc_cgroup: Path = _PROC, cgroup_root: Path = _CGROUP_ROOT) -> int:
@@ -42,3 +45,12 @@ def _limit(file: Path) -> int | None:
     except OSError:
         return None
     return int(text) if text.isdigit() and int(text) > 0 else None
+
+
+def out_of_memory_kills(statistics: Path = _VM_STATISTICS) -> int:
+    """Return how many processes the kernel has killed since it started because memory had run out, 0 if unknown."""
+    try:
+        found = _OOM_KILLS.search(statistics.read_text())
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0

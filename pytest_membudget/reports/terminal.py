@@ -61,7 +61,13 @@ def table_lines(run: RunReport, style: Style, top: int) -> list[Line]:
     """Return the table: budgeted tests by headroom, the others by resident peak, ``top`` of these (0: all)."""
     if not run.records:
         return [Line("no test ran")]
-    return [*_budgeted_lines(run, style), *_unbudgeted_lines(run, style, top), *_sampled_lines(run)]
+    return [
+        *_budgeted_lines(run, style),
+        *_unbudgeted_lines(run, style, top),
+        *_sampled_lines(run),
+        *_place_lines(run),
+        *_isolated_lines(run),
+    ]
 
 
 def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
@@ -69,11 +75,10 @@ def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
     if run.budgeted:
         heading = _row("peak", "budget", "used".ljust(style.bar_width + 5), "outcome", "rss")
         yield Line(heading + (f"{'change':>8}  " if compared else "") + "test")
-    repeated = run.repeated
     for record in run.budgeted:
         assert record.outcome is not None
         use, rss = record.use(record.tightest), record.use(Resource.RSS)
-        name = _name(record, repeated) + _aside(record.tightest, use)
+        name = _name(record, run) + _aside(record.tightest, use)
         row = _row(
             _size(use.peak_bytes),
             _size(use.budget_bytes),
@@ -126,15 +131,21 @@ def _fit(name: str, room: int, style: Style) -> str:
     return style.ellipsis + name[len(name) - max(room - len(style.ellipsis), 1) :]
 
 
-def _name(record: TestRecord, repeated: frozenset[str]) -> str:
-    return f"{record.nodeid} [{record.worker}]" if record.worker and record.nodeid in repeated else record.nodeid
+def _name(record: TestRecord, run: RunReport) -> str:
+    """Return the node id, and where the test ran if that is not the same for all."""
+    place = run.place_of(record)
+    return f"{record.nodeid} [{place}]" if place else record.nodeid
+
+
+def _place_lines(run: RunReport) -> Iterator[Line]:
+    for worker, host, environment_key in run.places:
+        yield Line(f"{worker} on {host}: {environment_key}")
 
 
 def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
     records = run.unbudgeted
     if not records:
         return
-    repeated = run.repeated
     largest = sorted(records, key=lambda record: (-(record.use(Resource.RSS).peak_bytes or 0), record.nodeid))
     shown = largest[:top] if top else largest
     heap = any(record.use(Resource.RAM).peak_bytes is not None for record in shown)
@@ -144,7 +155,7 @@ def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
     for record in shown:
         row = f"{_size(record.use(Resource.RSS).peak_bytes):>8}  "
         row += f"{_size(record.use(Resource.RAM).peak_bytes):>8}  " if heap else ""
-        yield Line(row + _fit(_name(record, repeated), style.width - len(row), style))
+        yield Line(row + _fit(_name(record, run), style.width - len(row), style))
 
 
 def _sampled_lines(run: RunReport) -> Iterator[Line]:
@@ -153,10 +164,25 @@ def _sampled_lines(run: RunReport) -> Iterator[Line]:
         yield Line(f"rss is sampled by {source}: a peak between two samples is not seen", "yellow")
 
 
+def _isolated_lines(run: RunReport) -> Iterator[Line]:
+    for reason, names in _by_isolation(run, isolated=True).items():
+        yield Line(f"isolated, {reason}: {named(names)}")
+
+
+def _by_isolation(run: RunReport, isolated: bool) -> dict[str, list[str]]:
+    by_reason: dict[str, list[str]] = {}
+    for record in run.records:
+        if record.isolation_reason and record.isolated is isolated:
+            by_reason.setdefault(record.isolation_reason, []).append(record.nodeid)
+    return by_reason
+
+
 def summary_lines(run: RunReport, lost: Sequence[str]) -> list[Line]:
     """Return what nobody may miss, whether or not a table was asked for."""
     lines = [Line(_totals(run), "red" if any(map(run.count, FAILING)) else None)] if run.budgeted else []
     lines += [Line(f"{reason}: {named(names)}", "yellow") for reason, names in _reasons(run).items()]
+    kept = _by_isolation(run, isolated=False)
+    lines += [Line(f"not isolated, {reason}: {named(names)}", "yellow") for reason, names in kept.items()]
     if lost:
         lines.append(Line(f"no figure, {LOST}: {named(lost)}", "red"))
     return lines

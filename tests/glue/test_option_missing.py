@@ -95,9 +95,6 @@ def test_what_this_version_cannot_measure(project: Project) -> None:
         @m("1MiB", vram="1GiB")
         def test_vram(): pass
 
-        @m("1MiB", isolate=True)
-        def test_isolate(): pass
-
         @m("1MiB", children=True)
         def test_children(): pass
 
@@ -112,16 +109,14 @@ def test_what_this_version_cannot_measure(project: Project) -> None:
 
     assert run.outcomes == {
         "test_vram": "NOT_MEASURED",
-        "test_isolate": "NOT_MEASURED",
         "test_children": "NOT_MEASURED",
         "test_baseline": "NO_BASELINE",
         "test_over": "OVER_BUDGET",
     }
     assert run.tests["test_vram"]["reason"] == "vram is not measured yet by this version"
-    assert run.tests["test_isolate"]["reason"] == "isolate=True is not measured yet by this version"
     assert run.tests["test_children"]["reason"] == "children=True is not measured yet by this version"
     assert "comparing with a baseline is not measured yet by this version" in run.tests["test_baseline"]["reason"]
-    assert run.last_line == "1 failed, 4 passed"
+    assert run.last_line == "1 failed, 3 passed"
 
 
 def test_rss_where_the_kernel_keeps_no_mark(project: Project) -> None:

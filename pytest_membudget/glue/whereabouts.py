@@ -1,0 +1,19 @@
+"""Where a test ran: the host, and whether it was alone."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+
+from pytest_membudget.core.isolation import Isolation
+from pytest_membudget.core.record import TestRecord
+
+
+def placed(record: TestRecord, isolation: Isolation | None) -> TestRecord:
+    """Return the record of a test that ran here with all that tells where that is."""
+    return replace(
+        record,
+        host=platform.node(),
+        isolated=isolation is not None and isolation.isolated,
+        isolation_reason=isolation.reason if isolation else None,
+    )
