@@ -58,6 +58,7 @@ def test_contracts_are_kept() -> None:
         ("suite/vq.py", "from pytest_membudget.core import sizes", CONTRACTS[3]),
         ("cli.py", "from pytest_membudget.glue import options", CONTRACTS[5]),
         ("utils.py", "", CONTRACTS[0]),
+        ("cli.py", "from pytest_membudget.probes import machine", CONTRACTS[5]),
     ],
 )
 def test_contracts_would_notice(tmp_path: Path, module: str, line: str, broken: str) -> None:
