@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pytest_membudget.core.errors import OptionError
+from pytest_membudget.glue import hookspecs
 from pytest_membudget.glue.marker_names import LIMIT_MEMORY_HELP, MARKER_HELP
 from pytest_membudget.glue.options import add_options, read_settings
 from pytest_membudget.glue.session import OffPlugin, RunPlugin
+from pytest_membudget.glue.vram_tools import new_vram_tools
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -15,11 +17,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register the hooks that others may implement."""
+    pluginmanager.add_hookspecs(hookspecs)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings and register the plugins that act on them."""
     config.addinivalue_line("markers", MARKER_HELP)
     try:
         settings = read_settings(config)
+        vram = new_vram_tools(config, settings.vram)
     except OptionError as error:
         raise pytest.UsageError(f"pytest-membudget: {error}") from None
     worker = getattr(config, "workerinput", {}).get("workerid")
@@ -29,4 +37,4 @@ def pytest_configure(config: pytest.Config) -> None:
     if not settings.enabled:
         config.pluginmanager.register(OffPlugin(), "membudget-off")
     else:
-        config.pluginmanager.register(RunPlugin(config, settings, worker), "membudget-run")
+        config.pluginmanager.register(RunPlugin(config, settings, vram, worker), "membudget-run")

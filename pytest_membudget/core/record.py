@@ -12,24 +12,31 @@ from typing import Any
 
 from pytest_membudget.core.measurement import Figure, Frame, Measurement, Reading, Resource, Site
 from pytest_membudget.core.verdict import Outcome, Verdict
+from pytest_membudget.core.vram import VramReading
+from pytest_membudget.core.vram_record import vram_from_plain, vram_to_plain
 
 Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Use:
-    """One resource of one test: the figure and the budget, each None where there is none."""
+    """One resource of one test: the figure and the budget, each None where there is none.
+
+    ``vram`` is the figure of GPU memory with all that stands behind it.
+    """
 
     peak_bytes: int | None = None
     budget_bytes: int | None = None
     source: str | None = None
     exact: bool = True
     may_miss_bytes: int = 0
+    vram: VramReading | None = None
+    upper_bound: bool = False
 
     @property
     def headroom(self) -> float | None:
         """The share of the budget that is left: negative when over, None when nothing was judged."""
-        if self.peak_bytes is None or self.budget_bytes is None:
+        if self.peak_bytes is None or self.budget_bytes is None or (self.vram and self.vram.unjudged):
             return None
         if self.budget_bytes == 0:
             return 0.0 if self.peak_bytes == 0 else -float("inf")
@@ -85,7 +92,8 @@ def record_of(
 def _use(figure: Figure, budget_bytes: int | None) -> Use:
     if not isinstance(figure, Reading):
         return Use(budget_bytes=budget_bytes)
-    return Use(figure.bytes, budget_bytes, figure.source, figure.exact, figure.may_miss_bytes)
+    vram = figure if isinstance(figure, VramReading) else None
+    return Use(figure.bytes, budget_bytes, figure.source, figure.exact, figure.may_miss_bytes, vram, figure.upper_bound)
 
 
 def to_plain(record: TestRecord) -> Plain:
@@ -110,7 +118,9 @@ def _use_to_plain(record: TestRecord, resource: Resource) -> Plain | None:
     if resource not in record.uses:
         return None
     use = record.use(resource)
-    return {"peak_bytes": use.peak_bytes, "budget_bytes": use.budget_bytes, "source": use.source, "exact": use.exact}
+    plain = {"peak_bytes": use.peak_bytes, "budget_bytes": use.budget_bytes, "source": use.source, "exact": use.exact}
+    behind = vram_to_plain(use.vram) if use.vram else {}
+    return plain | {"upper_bound": use.upper_bound} | behind
 
 
 def _ram_to_plain(record: TestRecord) -> Plain | None:
@@ -125,6 +135,7 @@ def _ram_to_plain(record: TestRecord) -> Plain | None:
         "retained_budget_bytes": retained.budget_bytes,
         "source": ram.source or retained.source,
         "exact": ram.exact,
+        "upper_bound": ram.upper_bound,
         "may_miss_bytes": ram.may_miss_bytes,
     }
 
@@ -160,12 +171,25 @@ def _uses_from_plain(plain: Plain) -> dict[Resource, Use]:
     uses: dict[Resource, Use] = {}
     if ram := plain["ram"]:
         uses[Resource.RAM] = Use(
-            ram["peak_bytes"], ram["budget_bytes"], ram["source"], ram["exact"], ram["may_miss_bytes"]
+            ram["peak_bytes"],
+            ram["budget_bytes"],
+            ram["source"],
+            ram["exact"],
+            ram["may_miss_bytes"],
+            upper_bound=ram["upper_bound"],
         )
         uses[Resource.RETAINED] = Use(ram["retained_bytes"], ram["retained_budget_bytes"], ram["source"])
     for resource in (Resource.RSS, Resource.VRAM):
         if use := plain[resource.value]:
-            uses[resource] = Use(use["peak_bytes"], use["budget_bytes"], use["source"], use["exact"])
+            vram = vram_from_plain(use) if "devices" in use else None
+            uses[resource] = Use(
+                use["peak_bytes"],
+                use["budget_bytes"],
+                use["source"],
+                use["exact"],
+                vram=vram,
+                upper_bound=use["upper_bound"],
+            )
     return uses
 
 

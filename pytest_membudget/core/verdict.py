@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pytest_membudget.core.measurement import Figure, Measurement, Resource, Unavailable
-from pytest_membudget.core.resolution import ResolvedLimits
+from pytest_membudget.core.resolution import ResolvedLimit, ResolvedLimits
 
 NO_BASELINE_YET = "comparing with a baseline is not measured yet by this version"
 
@@ -60,9 +60,14 @@ def judge(limits: ResolvedLimits, measurement: Measurement) -> Verdict | None:
     return Verdict(findings) if findings else None
 
 
-def _finding(resource: Resource, budget_bytes: int | None, figure: Figure) -> Finding:
+def _finding(resource: Resource, limit: ResolvedLimit, figure: Figure) -> Finding:
+    budget_bytes = limit if isinstance(limit, int) else None
     if isinstance(figure, Unavailable):
         return Finding(resource, Outcome.NOT_MEASURED, figure, budget_bytes, figure.reason)
+    if isinstance(limit, Unavailable):
+        return Finding(resource, Outcome.NOT_MEASURED, figure, None, f"{resource.value}: {limit.reason}")
+    if figure.unjudged:
+        return Finding(resource, Outcome.NOT_MEASURED, figure, budget_bytes, figure.unjudged)
     if budget_bytes is None:
         return Finding(resource, Outcome.NO_BASELINE, figure, None, f"{resource.value}: {NO_BASELINE_YET}")
     within = figure.bytes <= budget_bytes

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from pytest_membudget.core.errors import OptionError, SizeError
 from pytest_membudget.core.sizes import parse_size
+from pytest_membudget.glue.vram_options import VramOptions, add_vram_options, read_vram_options
 
 MISSING_CHOICES = ("warn", "fail")
 DEFAULT_TOP = 20
@@ -50,6 +51,7 @@ class Settings:
     path_budgets: tuple[PathBudget, ...] = ()
     read_limit_memory: bool = False
     freeze: bool = True
+    vram: VramOptions = field(default_factory=VramOptions)
 
     @property
     def wants_every_test(self) -> bool:
@@ -93,10 +95,10 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--no-membudget", action="store_true", default=None, help="Measure and judge nothing; markers stay registered."
     )
-    _add_ini_keys(parser)
+    _add_ini_keys(parser, group)
 
 
-def _add_ini_keys(parser: pytest.Parser) -> None:
+def _add_ini_keys(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     def add(name: str, text: str, kind: str = "string") -> None:
         parser.addini(name, text, type=kind, default=None)  # type: ignore[arg-type]  # pytest spells the kinds as literals
 
@@ -113,6 +115,7 @@ def _add_ini_keys(parser: pytest.Parser) -> None:
         "membudget_gc_freeze",
         "Keep garbage collection cheap by freezing what was alive at the first budgeted test (default: true).",
     )
+    add_vram_options(group, add)
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -135,6 +138,7 @@ def read_settings(config: pytest.Config) -> Settings:
         path_budgets=_path_budgets(config),
         read_limit_memory=read.flag("", False, ini="membudget_read_limit_memory"),
         freeze=read.flag("", True, ini="membudget_gc_freeze"),
+        vram=read_vram_options(read.text, lambda ini: read.text("", ini)),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_membudget.glue.marker_names import has_budget
 from pytest_membudget.glue.options import Settings
+from pytest_membudget.glue.vram_tools import VramTools
 
 # The rest is imported when a test first calls for it: most runs of most suites budget nothing, and pay for nothing.
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ XDIST_CONTROLLER = "dsession"
 class RunPlugin:
     """Starts measuring in this process as soon as a test calls for it, and cleans up at the end."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, worker: str | None) -> None:
+    def __init__(self, config: pytest.Config, settings: Settings, vram: VramTools, worker: str | None) -> None:
         self._config = config
         self._settings = settings
+        self._vram = vram
         self._worker = worker
         self._toolbox: Toolbox | None = None
         self._measuring: MeasurePlugin | None = None
@@ -63,7 +65,7 @@ class RunPlugin:
     def _tools(self) -> Toolbox:
         from pytest_membudget.glue.toolbox import Toolbox
 
-        self._toolbox = self._toolbox or Toolbox(self._config.rootpath, self._settings.freeze)
+        self._toolbox = self._toolbox or Toolbox(self._config.rootpath, self._settings.freeze, self._vram)
         return self._toolbox
 
     def _start_measuring(self) -> MeasurePlugin:
@@ -72,7 +74,7 @@ class RunPlugin:
 
         if self._measuring is None:
             self._start_reporting()
-            judge = Judge(self._settings.missing_fails)
+            judge = Judge(self._settings.missing_fails, self._settings.vram.missing)
             self._measuring = MeasurePlugin(self._tools(), judge, self._worker, self._plan_late)
             self._config.pluginmanager.unregister(self._watch)
             self._config.pluginmanager.register(self._measuring, "membudget-measure")
@@ -84,7 +86,9 @@ class RunPlugin:
 
         if self._planning is None:
             self._start_measuring()
-            self._planning = PlanPlugin(self._settings, self._tools(), Judge(self._settings.missing_fails))
+            self._planning = PlanPlugin(
+                self._settings, self._tools(), Judge(self._settings.missing_fails, self._settings.vram.missing)
+            )
             self._config.pluginmanager.register(self._planning, "membudget-plan")
         return self._planning
 

@@ -102,9 +102,10 @@ def test_shape() -> None:
             "retained_budget_bytes": 3,
             "source": "memray",
             "exact": True,
+            "upper_bound": False,
             "may_miss_bytes": 0,
         },
-        "rss": {"peak_bytes": 7, "budget_bytes": None, "source": "vmhwm", "exact": True},
+        "rss": {"peak_bytes": 7, "budget_bytes": None, "source": "vmhwm", "exact": True, "upper_bound": False},
         "vram": None,
         "seconds": 0.25,
         "sites": [
