@@ -6,10 +6,14 @@ does, so a second test can take a gigabyte without the driver seeing any of it.
 
 from __future__ import annotations
 
+import mmap
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+
+RESERVED_BYTES = 2**37
+NO_RESERVE = 0x4000
 
 
 class CachingAllocator:
@@ -62,9 +66,12 @@ class Cuda(ModuleType):
         self._initialized = False
 
     def init(self) -> None:
-        """Create the context."""
+        """Create the context, which reserves address space that it never touches."""
         if not self._initialized:
             self._initialized = True
+            self.reserved = mmap.mmap(
+                -1, RESERVED_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE, prot=0
+            )
             self._grow(self._context_bytes)
 
     def is_initialized(self) -> bool:

@@ -150,6 +150,22 @@ def test_warm_up(gpu_project: GpuProject) -> None:
     assert vram["passed_over"][0] == {"source": "torch", "reason": "torch allocated no GPU memory in this test"}
 
 
+def test_reserved_address_space(gpu_project: GpuProject) -> None:
+    """What CUDA reserves when it begins is charged to no test's heap, thanks to the warm-up (pitfall 24)."""
+    gpu_project.write(
+        HEAD.format(how="")
+        + """
+        @pytest.mark.membudget("1MiB", vram="1GiB")
+        def test_begins_cuda():
+            held = torch.empty(5 * MIB)
+        """
+    )
+    warm = gpu_project.run().outcomes
+    cold = gpu_project.run("--override-ini=membudget_vram_warmup=never").outcomes
+
+    assert (warm, cold) == ({"test_begins_cuda": "WITHIN"}, {"test_begins_cuda": "OVER_BUDGET"})
+
+
 def test_allocator_without_statistics(gpu_project: GpuProject) -> None:
     """An allocator whose counters read zero is no source (pitfall 14)."""
     gpu_project.write(
