@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from typing import Literal
 import pytest
 
 from pytest_membudget.core.errors import OptionError
-from pytest_membudget.core.vram_choice import AUTO
 
+DEFAULT_SOURCE = "auto"
 MISSING = ("warn", "skip", "fail")
 SAMPLERS = ("thread", "process")
 WARM_UPS = ("auto", "always", "never")
@@ -30,7 +29,7 @@ class VramOptions:
     """What was said about GPU memory; ``missing`` is None where nothing was, so that ``membudget_missing`` holds."""
 
     missing: Missing | None = None
-    source: str = AUTO
+    source: str = DEFAULT_SOURCE
     source_where: str = ""
     interval_seconds: float = DEFAULT_INTERVAL_MS / 1000
     own_process: bool = False
@@ -74,7 +73,7 @@ def read_vram_options(text: Callable[[str], Found], ini: Callable[[str], Found])
     OptionError
         With the option or ini key, its value, and what to write instead.
     """
-    source, where = text("membudget_vram_source") or (AUTO, "")
+    source, where = text("membudget_vram_source") or (DEFAULT_SOURCE, "")
     return VramOptions(
         missing=_choice(text("membudget_vram_missing"), MISSING, None),  # type: ignore[arg-type]  # one of MISSING
         source=source,
@@ -93,7 +92,9 @@ def check_source(options: VramOptions, known: Iterable[str]) -> None:
     OptionError
         With the names that there are.
     """
-    names = [AUTO, *known]
+    import difflib
+
+    names = [DEFAULT_SOURCE, *known]
     if options.source not in names:
         close = difflib.get_close_matches(options.source, names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known sources: {', '.join(names)}"

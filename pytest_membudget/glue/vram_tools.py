@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_membudget.core.budget import Budget
 from pytest_membudget.core.errors import OptionError
-from pytest_membudget.core.measurement import Resource
-from pytest_membudget.core.vram_choice import AUTO
-from pytest_membudget.glue.vram_options import VramOptions, check_source
+from pytest_membudget.glue.vram_options import DEFAULT_SOURCE, VramOptions, check_source
 
+# The rest is imported when a test first calls for it: most runs of most suites budget no GPU memory.
 if TYPE_CHECKING:
+    from pytest_membudget.core.budget import Budget
     from pytest_membudget.probes.vram_plan import VramPlan
     from pytest_membudget.probes.vram_source import VramSource
     from pytest_membudget.probes.vram_workshop import VramWorkshop
@@ -44,6 +43,8 @@ class VramTools:
 
     def plan(self, budget: Budget, regions: bool, collect_garbage: Callable[[], None]) -> VramPlan | None:
         """Return what to measure for a test with this budget, or None; ``regions`` says that it may open some."""
+        from pytest_membudget.core.measurement import Resource
+
         budgeted = Resource.VRAM in budget.limits
         if not budgeted and not regions:
             return None
@@ -92,7 +93,7 @@ def new_vram_tools(config: pytest.Config, options: VramOptions) -> VramTools:
     """
     workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
     added = _added_sources(config) if config.hook.pytest_membudget_vram_sources.get_hookimpls() else ()
-    if options.source != AUTO:
+    if options.source != DEFAULT_SOURCE:
         from pytest_membudget.probes.vram_workshop import BUILT_IN
 
         check_source(options, (*BUILT_IN, *(source.name for source in added)))

@@ -73,11 +73,13 @@ class Selection:
 
 
 class NvmlDevices:
-    """Finds the visible devices anew whenever the environment has changed."""
+    """Finds the visible devices, which stay the same until ``release``, whatever a test does to the environment."""
 
     def __init__(self, session: NvmlSession) -> None:
         self.session = session
         self._found: dict[tuple[object, ...], Selection] = {}
+        self._current: Selection | None = None
+        self._generation = 0
 
     def unavailable(self) -> str | None:
         """Return why no device can be asked, or None."""
@@ -97,6 +99,16 @@ class NvmlDevices:
 
     def selection(self) -> Selection:
         """Return the visible devices, and whether they are known for certain."""
+        if self._current is None or self._generation != self.session.generation:
+            self._current = self._select_now()
+            self._generation = self.session.generation
+        return self._current
+
+    def release(self) -> None:
+        """Look at the environment again when next asked; handles of devices stay good as long as NVML is open."""
+        self._current = None
+
+    def _select_now(self) -> Selection:
         variable, order = os.environ.get(_VISIBLE), os.environ.get(_ORDER)
         key = (self.session.generation, variable, order)
         if key not in self._found:

@@ -23,7 +23,7 @@ class NvmlDeviceSource:
         return self._devices.unavailable()
 
     def reset(self) -> None:
-        """Nothing is kept."""
+        """NVML keeps no mark."""
 
     def in_use(self) -> Levels:
         """Return the bytes in use now."""
@@ -34,4 +34,5 @@ class NvmlDeviceSource:
         return self.in_use()
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Let the next test have other devices."""
+        self._devices.release()

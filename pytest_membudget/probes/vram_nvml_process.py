@@ -69,9 +69,10 @@ class NvmlProcessSource:
         return highest(levels, risen)
 
     def close(self) -> None:
-        """Forget who was seen."""
+        """Forget who was seen, and let the next test have other devices."""
         self._last = {}
         self._processes.forget()
+        self._devices.release()
 
     def _levels(self, read: Callable[[NvmlDevice], int | None]) -> Levels:
         found = {str(device): read(device) for device in self._devices.visible()}

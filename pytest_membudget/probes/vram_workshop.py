@@ -73,6 +73,7 @@ class VramWorkshop:
 
     def smallest_total_bytes(self) -> int | None:
         """Return the memory of the smallest GPU that this process sees, or None if nobody tells."""
+        self._devices.release()
         try:
             return min((device.total_bytes() for device in self._devices.visible()), default=None)
         except NvmlError:

@@ -1,7 +1,7 @@
 """The same on a real GPU, and the facts about it that no document knows: ``pytest -m gpu -s tests/nvml``.
 
-No setting of the device is changed. Without a GPU or without torch these tests skip, with the reason that the plugin itself
-would give.
+No setting of the device is changed. Without a GPU or without torch these tests skip, with the reason that the plugin
+itself would give.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ CALLS = 200
 
 
 @pytest.fixture(autouse=True)
-def _needs_a_gpu() -> Iterator[None]:
+def _needs_a_gpu() -> None:
     """Skip where there is nothing to measure."""
     session = NvmlSession()
     reason = NvmlDevices(session).unavailable()
@@ -41,7 +41,6 @@ def _needs_a_gpu() -> Iterator[None]:
         pytest.skip(reason)
     if find_spec("torch") is None:
         pytest.skip("torch is not installed")
-    yield
 
 
 def measured(project: Project, source: str, *args: str) -> Run:

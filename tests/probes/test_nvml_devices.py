@@ -64,11 +64,23 @@ def test_variable_that_changes(session: NvmlSession, monkeypatch: pytest.MonkeyP
         seen = []
         for variable in ("0", "1", ""):
             monkeypatch.setenv("CUDA_VISIBLE_DEVICES", variable)
+            devices.release()
             seen.append([device.uuid for device in devices.visible()])
         reason = devices.unavailable()
 
     assert seen == [[FIRST.uuid], [SECOND.uuid], []]
     assert reason == "CUDA_VISIBLE_DEVICES='' leaves no GPU visible"
+
+
+def test_variable_that_the_test_changes(session: NvmlSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a test nothing changes: a device that came in late would have no beginning."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with loaded(FakeLibrary(FIRST, SECOND)):
+        devices = NvmlDevices(session)
+        before = devices.visible()
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+
+        assert devices.visible() == before
 
 
 def test_unequal_devices_by_number(session: NvmlSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +90,7 @@ def test_unequal_devices_by_number(session: NvmlSession, monkeypatch: pytest.Mon
         devices = NvmlDevices(session)
         uncertain = devices.selection()
         monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+        devices.release()
         certain = devices.selection()
 
     assert len(uncertain.devices) == 2
@@ -94,6 +107,7 @@ def test_mig(session: NvmlSession, monkeypatch: pytest.MonkeyPatch) -> None:
         devices = NvmlDevices(session)
         all_parts = [device.uuid for device in devices.visible()]
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-bb")
+        devices.release()
         (named,) = devices.visible()
         used_bytes = named.used_bytes()
 
