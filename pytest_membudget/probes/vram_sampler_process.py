@@ -35,6 +35,7 @@ class SamplingProcess:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self._inherited: subprocess.Popen[str] | None = None
         self._owner = 0
 
     @property
@@ -53,6 +54,7 @@ class SamplingProcess:
         if self._process is not None and self._owner == os.getpid() and self._process.poll() is not None:
             self.close()
         if self._process is None or self._owner != os.getpid():
+            self._inherited = self._process  # a parent's: if it were let go, Python would complain that it still runs
             self._owner = os.getpid()
             self._process = _started()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -101,10 +102,9 @@ def test_mark(before: list[int], inside: list[int], expected: int | None) -> Non
     assert source.in_use() == {"cuda:0": sum(before) + sum(inside)}
 
 
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
 def test_real_jax_on_a_cpu() -> None:
     """The real one begins when it is first used, and has no statistics on a CPU."""
-    pytest.importorskip("jax", reason="jax is not installed")
-
     assert in_own_interpreter(what_a_cpu_jax_says) == [
         "JAX has not begun to use a device",
         "JAX runs on a device that keeps no statistics",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -76,10 +77,9 @@ def test_growth() -> None:
     source.close()
 
 
+@pytest.mark.skipif(find_spec("tensorflow") is None, reason="tensorflow is not installed")
 def test_real_tensorflow_on_a_cpu() -> None:
     """The real one begins when it is first used."""
-    pytest.importorskip("tensorflow", reason="tensorflow is not installed")
-
     assert in_own_interpreter(what_a_cpu_tensorflow_says) == [
         "TensorFlow has not begun to use a device",
         "TensorFlow uses no GPU",

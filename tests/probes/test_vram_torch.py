@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 from unittest import mock
 
@@ -98,10 +99,9 @@ def test_allocator_without_statistics() -> None:
     assert TorchSource().unavailable() == "torch allocates through cudaMallocAsync, which keeps no statistics"
 
 
+@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 def test_real_torch_without_a_gpu() -> None:
     """The real one, without CUDA, is asked nothing that it refuses."""
-    pytest.importorskip("torch", reason="torch is not installed")
-
     assert in_own_interpreter(what_a_cpu_torch_says) == ["torch has not initialised CUDA", True]
 
 
