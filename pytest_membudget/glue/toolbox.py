@@ -46,7 +46,7 @@ class Toolbox:
 
     rootpath: Path
     freeze: bool
-    vram: VramTools = field(default_factory=VramTools)
+    vram: VramTools
     folder: CaptureFolder = field(default_factory=CaptureFolder)
 
     def __post_init__(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 Sources = tuple["VramSource", ...]
 
 
-@dataclass
 class VramTools:
     """Gives plans for measuring GPU memory.
 
@@ -34,11 +32,10 @@ class VramTools:
         How many processes run tests beside each other.
     """
 
-    options: VramOptions = field(default_factory=VramOptions)
-    added: Sources = ()
-    workers: int = 1
-
-    def __post_init__(self) -> None:
+    def __init__(self, options: VramOptions, added: Sources = (), workers: int = 1) -> None:
+        self._options = options
+        self._added = added
+        self._workers = workers
         self._made: VramWorkshop | None = None
 
     def plan(self, budget: Budget, regions: bool, collect_garbage: Callable[[], None]) -> VramPlan | None:
@@ -70,15 +67,15 @@ class VramTools:
         from pytest_membudget.probes.vram_housekeeping import bring_to_rest, warm_up
 
         bring_to_rest(collect_garbage)
-        warm_up(self.options.warm_up, may_fork)
+        warm_up(self._options.warm_up, may_fork)
 
     def _workshop(self) -> VramWorkshop:
         from pytest_membudget.probes.vram_workshop import VramSettings, VramWorkshop
 
         if self._made is None:
-            options = self.options
+            options = self._options
             self._made = VramWorkshop(
-                VramSettings(options.source, options.interval_seconds, options.own_process, self.workers, self.added)
+                VramSettings(options.source, options.interval_seconds, options.own_process, self._workers, self._added)
             )
         return self._made
 
