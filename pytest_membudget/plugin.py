@@ -5,15 +5,22 @@ from __future__ import annotations
 import pytest
 
 from pytest_membudget.core.errors import OptionError
+from pytest_membudget.glue import hookspecs
 from pytest_membudget.glue.marker_names import LIMIT_MEMORY_HELP, MARKER_HELP
 from pytest_membudget.glue.options import add_options, read_settings
 from pytest_membudget.glue.session import OffPlugin, RunPlugin, baseline_of
 from pytest_membudget.glue.single_test import SINGLE_TEST, read_single_test
+from pytest_membudget.glue.vram_tools import new_vram_tools
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register options and ini keys."""
     add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register the hooks that others may implement."""
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         settings = read_settings(config)
         baseline = baseline_of(settings)
+        vram = new_vram_tools(config, settings.vram)
     except OptionError as error:
         raise pytest.UsageError(f"pytest-membudget: {error}") from None
     alone = config.stash.get(SINGLE_TEST, None)
@@ -41,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not settings.enabled:
         config.pluginmanager.register(OffPlugin(), "membudget-off")
     else:
-        config.pluginmanager.register(RunPlugin(config, settings, worker, alone, baseline), "membudget-run")
+        config.pluginmanager.register(RunPlugin(config, settings, vram, worker, alone, baseline), "membudget-run")
     if alone:
         from pytest_membudget.glue.spawned import SpawnedPlugin
 

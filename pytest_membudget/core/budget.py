@@ -14,7 +14,7 @@ from pytest_membudget.core.tolerance import NO_ALLOWANCES, Allowances, parse_tol
 BASELINE = "baseline"
 RESOURCE_KEYS = tuple(resource.value for resource in (Resource.RAM, Resource.RSS, Resource.VRAM, Resource.RETAINED))
 CHOICES = {"scope": ("call", "test"), "python_allocators": ("exact", "arenas")}
-FLAGS = ("isolate", "children")
+FLAGS = ("isolate", "children", "vram_total")
 KEYS = (*RESOURCE_KEYS, "tolerance", *FLAGS, *CHOICES)
 
 
@@ -59,6 +59,7 @@ class Budget:
     children: bool = False
     tolerance: Allowances = NO_ALLOWANCES
     own_thread: bool = False
+    vram_total: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.limits)
@@ -112,6 +113,12 @@ def budget_of(declared: Mapping[str, Declared]) -> Budget:
     limits = {Resource(key): _limit(key, declared[key]) for key in RESOURCE_KEYS if key in declared}
     chosen = {key: _choice(key, declared[key]) for key in CHOICES if key in declared}
     flags = {key: _flag(key, declared[key]) for key in FLAGS if key in declared}
+    if flags.get("vram_total") and Resource.VRAM not in limits:
+        where = declared["vram_total"].where
+        raise MarkerError(
+            f"membudget marker {where}: vram_total=True says how vram= is judged, and no vram budget applies to this "
+            "test"
+        )
     return Budget(
         limits=limits,
         where={resource: declared[resource.value].where for resource in limits},

@@ -63,7 +63,8 @@ class Reading:
     """A measured figure.
 
     ``may_miss_bytes`` bounds what the source can have overlooked; ``exact`` is false for a sampled figure; ``device``
-    is the model of the GPU that a VRAM figure belongs to.
+    is the model of the GPU that a VRAM figure belongs to. ``unjudged`` says why the figure is shown and must decide
+    nothing. An ``upper_bound`` is at least what was in use at once.
     """
 
     bytes: int
@@ -71,6 +72,15 @@ class Reading:
     exact: bool = True
     may_miss_bytes: int = 0
     device: str | None = None
+    unjudged: str | None = None
+    upper_bound: bool = False
+
+    @property
+    def by(self) -> str:
+        """What a reader must know about the source; empty for an exact figure."""
+        if self.exact:
+            return ""
+        return f"an upper bound by {self.source}" if self.upper_bound else f"sampled by {self.source}"
 
 
 @dataclass(frozen=True)

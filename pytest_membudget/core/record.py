@@ -15,6 +15,8 @@ from pytest_membudget.core.measurement import Figure, Frame, Measurement, Readin
 from pytest_membudget.core.provenance import UNKNOWN, Provenance
 from pytest_membudget.core.timeline import Moment
 from pytest_membudget.core.verdict import Finding, Outcome, Verdict
+from pytest_membudget.core.vram import VramReading
+from pytest_membudget.core.vram_record import vram_from_plain, vram_to_plain
 
 Plain = dict[str, Any]
 
@@ -25,6 +27,7 @@ class Use:
 
     ``outcome`` is None for a resource without a budget; ``band_bytes`` is the change since the baseline that does not
     count, and ``anchor_bytes`` where the baseline's figure began.
+    ``vram`` is the figure of GPU memory with all that stands behind it.
     """
 
     peak_bytes: int | None = None
@@ -37,6 +40,8 @@ class Use:
     baseline_bytes: int | None = None
     anchor_bytes: int | None = None
     band_bytes: int | None = None
+    vram: VramReading | None = None
+    upper_bound: bool = False
 
     @property
     def is_judged(self) -> bool:
@@ -53,7 +58,7 @@ class Use:
     @property
     def headroom(self) -> float | None:
         """The share of the budget that is left: negative when over, None when nothing was judged."""
-        if self.peak_bytes is None or self.budget_bytes is None:
+        if self.peak_bytes is None or self.budget_bytes is None or (self.vram and self.vram.unjudged):
             return None
         if self.budget_bytes == 0:
             return 0.0 if self.peak_bytes == 0 else -float("inf")
@@ -159,6 +164,8 @@ def _use(figure: Figure, finding: Finding | None) -> Use:
         exact=reading.exact,
         may_miss_bytes=reading.may_miss_bytes,
         device=reading.device,
+        vram=reading if isinstance(reading, VramReading) else None,
+        upper_bound=reading.upper_bound,
         outcome=finding.outcome if finding else None,
         baseline_bytes=growth.before_bytes if growth else None,
         anchor_bytes=finding.anchor_bytes if finding and growth else None,
@@ -199,8 +206,11 @@ def _use_to_plain(record: TestRecord, resource: Resource) -> Plain | None:
     if resource not in record.uses:
         return None
     use = record.use(resource)
-    plain = {"peak_bytes": use.peak_bytes, "source": use.source, "exact": use.exact, **_judged_to_plain(use)}
-    return plain if resource is not Resource.VRAM else {**plain, "device": use.device}
+    plain = {"peak_bytes": use.peak_bytes, "source": use.source, "exact": use.exact, "upper_bound": use.upper_bound}
+    plain |= _judged_to_plain(use)
+    if resource is not Resource.VRAM:
+        return plain
+    return plain | (vram_to_plain(use.vram) if use.vram else {"device": use.device})
 
 
 def _ram_to_plain(record: TestRecord) -> Plain | None:
@@ -214,6 +224,7 @@ def _ram_to_plain(record: TestRecord) -> Plain | None:
         **_judged_to_plain(retained, "retained_"),
         "source": ram.source or retained.source,
         "exact": ram.exact,
+        "upper_bound": ram.upper_bound,
         "may_miss_bytes": ram.may_miss_bytes,
     }
 
@@ -269,11 +280,21 @@ def _uses_from_plain(plain: Plain) -> dict[Resource, Use]:
     uses: dict[Resource, Use] = {}
     if ram := plain["ram"]:
         source = ram["source"]
-        uses[Resource.RAM] = _judged(Use(ram["peak_bytes"], None, source, ram["exact"], ram["may_miss_bytes"]), ram)
+        peak = Use(ram["peak_bytes"], None, source, ram["exact"], ram["may_miss_bytes"], upper_bound=ram["upper_bound"])
+        uses[Resource.RAM] = _judged(peak, ram)
         uses[Resource.RETAINED] = _judged(Use(ram["retained_bytes"], None, source), ram, "retained_")
     for resource in (Resource.RSS, Resource.VRAM):
         if use := plain[resource.value]:
-            figure = Use(use["peak_bytes"], None, use["source"], use["exact"], device=use.get("device"))
+            vram = vram_from_plain(use) if "devices" in use else None
+            figure = Use(
+                use["peak_bytes"],
+                None,
+                use["source"],
+                use["exact"],
+                device=vram.device if vram else use.get("device"),
+                vram=vram,
+                upper_bound=use["upper_bound"],
+            )
             uses[resource] = _judged(figure, use)
     return uses
 

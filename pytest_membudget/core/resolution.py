@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 
 from pytest_membudget.core.budget import Budget, Computed, Limit
 from pytest_membudget.core.errors import MarkerError, SizeError
-from pytest_membudget.core.measurement import Resource
+from pytest_membudget.core.measurement import Resource, Unavailable
 from pytest_membudget.core.sizes import Percentage, parse_size
 
-ResolvedLimits = Mapping[Resource, int | None]
-"""Bytes by resource; None where no number of bytes was declared, or where the total of a percentage is not known."""
+ResolvedLimit = int | Unavailable | None
+ResolvedLimits = Mapping[Resource, ResolvedLimit]
+"""Bytes by resource; None where no number of bytes was declared, a reason where a percentage has no known total."""
 
 Totals = Callable[[Resource], int | None]
 
@@ -65,10 +66,10 @@ def _called(limit: Limit, label: str, arguments: Mapping[str, object]) -> Limit:
     return _computed(limit.function, label, arguments) if isinstance(limit, Computed) else limit
 
 
-def _in_bytes(limit: Limit, resource: Resource, total_bytes: Totals) -> int | None:
+def _in_bytes(limit: Limit, resource: Resource, total_bytes: Totals) -> ResolvedLimit:
     if isinstance(limit, Percentage):
         total = total_bytes(resource)
-        return None if total is None else limit.of(total)
+        return Unavailable(f"{limit} of an unknown total") if total is None else limit.of(total)
     return limit if isinstance(limit, int) else None
 
 

@@ -9,7 +9,7 @@ from pytest_membudget.core.baseline import Entry, figure_key
 from pytest_membudget.core.growth import Growth, SiteChange, site_changes
 from pytest_membudget.core.measurement import Figure, Measurement, Reading, Resource, Unavailable
 from pytest_membudget.core.provenance import UNKNOWN, Provenance
-from pytest_membudget.core.resolution import ResolvedLimits
+from pytest_membudget.core.resolution import ResolvedLimit, ResolvedLimits
 from pytest_membudget.core.tolerance import DEFAULT_TOLERANCES, Tolerances
 
 NO_BASELINE_FILE = "there is no baseline yet"
@@ -123,9 +123,14 @@ def judge(limits: ResolvedLimits, measurement: Measurement, yardstick: Yardstick
     return Verdict(findings, _changes(findings, measurement, yardstick)) if findings else None
 
 
-def _finding(resource: Resource, budget_bytes: int | None, figure: Figure, yardstick: Yardstick) -> Finding:
+def _finding(resource: Resource, limit: ResolvedLimit, figure: Figure, yardstick: Yardstick) -> Finding:
+    budget_bytes = limit if isinstance(limit, int) else None
     if isinstance(figure, Unavailable):
         return Finding(resource, Outcome.NOT_MEASURED, figure, budget_bytes, figure.reason)
+    if isinstance(limit, Unavailable):
+        return Finding(resource, Outcome.NOT_MEASURED, figure, None, f"{resource.value}: {limit.reason}")
+    if figure.unjudged:
+        return Finding(resource, Outcome.NOT_MEASURED, figure, budget_bytes, figure.unjudged)
     growth = yardstick.growth(resource, figure)
     outcome, reason = _outcome(resource, budget_bytes, figure, growth, yardstick)
     anchor_bytes = yardstick.anchor_bytes(resource, figure)

@@ -13,14 +13,27 @@ from pytest_membudget.core.verdict import Finding, Outcome, Verdict
 MOST_SITES = 5
 LEAST_SHARE = 0.01
 _NOUN = {"ram": "peak", "retained": "still held at the end", "rss": "resident peak", "vram": "peak"}
+# Where the lines that held the heap at its peak explain a figure.
+_OF_THE_HEAP = (Resource.RAM, Resource.RSS)
 
 
 @dataclass(frozen=True)
 class Strictness:
-    """What fails a test beside a figure that is too high."""
+    """What fails a test beside a figure that is too high.
+
+    ``vram_missing`` is what a GPU budget without a figure means, where that was said apart: ``"warn"``, ``"skip"`` or
+    ``"fail"``.
+    """
 
     unmeasured: bool = False
     no_baseline: bool = False
+    vram_missing: str | None = None
+
+    def setting_against(self, finding: Finding) -> str | None:
+        """Return the setting that fails a test for having no figure, None if this one may pass."""
+        if self.vram_missing is not None and finding.resource is Resource.VRAM:
+            return "membudget_vram_missing" if self.vram_missing == "fail" else None
+        return "membudget_missing" if self.unmeasured else None
 
 
 LENIENT = Strictness()
@@ -40,8 +53,9 @@ def failure_text(
     missing = verdict.of(Outcome.NO_BASELINE) if strictness.no_baseline else ()
     lines = [*map(over_budget_line, over), *(regressed_line(finding, _noun(finding)) for finding in regressed)]
     lines += _sites_lines(measurement, (*over, *regressed), bool(verdict.changes))
-    if strictness.unmeasured:
-        lines += [_unmeasured_line(finding) for finding in verdict.of(Outcome.NOT_MEASURED)]
+    for finding in verdict.of(Outcome.NOT_MEASURED):
+        if setting := strictness.setting_against(finding):
+            lines.append(f"{finding.resource.value}: not judged: {finding.reason} ({setting} = fail)")
     lines += [f"{finding.resource.value}: not compared: {finding.reason}" for finding in missing]
     if lines and reference:
         lines += _baseline_lines(verdict, bool(regressed or missing) and not over, reference())
@@ -52,7 +66,7 @@ def _sites_lines(measurement: Measurement, findings: Sequence[Finding], peak_is_
     """Return the lines that hold what the findings complain of: at the peak, at the end, or both."""
     lines: list[str] = []
     at_end = [finding for finding in findings if finding.resource is Resource.RETAINED]
-    at_peak = [finding for finding in findings if finding.resource is not Resource.RETAINED]
+    at_peak = [finding for finding in findings if finding.resource in _OF_THE_HEAP]
     if measurement.sites and any(finding.outcome is Outcome.OVER_BUDGET or not peak_is_told for finding in at_peak):
         lines += ["at the peak:", *site_lines(measurement.sites, _heap_bytes(measurement, Resource.RAM))]
     if measurement.held and at_end:
@@ -70,12 +84,14 @@ def _baseline_lines(verdict: Verdict, may_accept: bool, reference: Reference) ->
 _TELLING = (Outcome.OVER_BUDGET, Outcome.REGRESSED)
 
 
-def _unmeasured_line(finding: Finding) -> str:
-    return f"{finding.resource.value}: not judged: {finding.reason} (membudget_missing = fail)"
-
-
 def _noun(finding: Finding) -> str:
     return _NOUN[finding.resource.value]
+
+
+def vram_skip_text(verdict: Verdict) -> str | None:
+    """Return why a test whose GPU budget could not be judged counts as skipped."""
+    unjudged = (found for found in verdict.of(Outcome.NOT_MEASURED) if found.resource is Resource.VRAM)
+    return next((f"vram: not judged: {finding.reason} (membudget_vram_missing = skip)" for finding in unjudged), None)
 
 
 def over_budget_line(finding: Finding) -> str:
@@ -85,7 +101,7 @@ def over_budget_line(finding: Finding) -> str:
     peak_bytes, budget_bytes = finding.figure.bytes, finding.budget_bytes
     peak, budget = format_against(peak_bytes, budget_bytes), format_against(budget_bytes, peak_bytes)
     factor = f" ({_times(peak_bytes / budget_bytes)})" if budget_bytes and peak_bytes >= 1.05 * budget_bytes else ""
-    how = "" if finding.figure.exact else f", sampled by {finding.figure.source}"
+    how = f", {finding.figure.by}" if finding.figure.by else ""
     over_by = format_size(peak_bytes - budget_bytes)
     what = f"{finding.resource.value}: {_noun(finding)}"
     return f"{what} {peak}, budget {budget}: over by {over_by}{factor}{how}"

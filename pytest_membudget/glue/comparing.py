@@ -54,6 +54,7 @@ class Comparer:
     rootpath: Path
     invocation_dir: Path
     unmeasured_fails: bool = False
+    vram_missing: str | None = None
 
     @cached_property
     def environment(self) -> str:
@@ -63,7 +64,7 @@ class Comparer:
     @property
     def strictness(self) -> Strictness:
         """What fails a test beside a figure that is too high."""
-        return Strictness(self.unmeasured_fails, self.settings.missing_fails)
+        return Strictness(self.unmeasured_fails, self.settings.missing_fails, self.vram_missing)
 
     def provenance(self, budget: Budget, isolated: bool) -> Provenance:
         """Return where and how a test with that budget is measured."""
@@ -110,5 +111,10 @@ class Comparer:
 def new_comparer(config: pytest.Config, settings: Settings, baseline: Baseline | None) -> Comparer:
     """Return the comparer of this process."""
     return Comparer(
-        settings.baseline, baseline or Baseline(), config.rootpath, config.invocation_params.dir, settings.missing_fails
+        settings.baseline,
+        baseline or Baseline(),
+        config.rootpath,
+        config.invocation_params.dir,
+        settings.missing_fails,
+        settings.vram.missing,
     )

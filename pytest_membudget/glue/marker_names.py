@@ -9,8 +9,8 @@ from pytest_membudget.glue.options import Settings
 MARKER = "membudget"
 LIMIT_MEMORY = "limit_memory"
 MARKER_HELP = (
-    "membudget(ram, *, rss, vram, retained, tolerance, isolate, scope, children, python_allocators): the memory that "
-    'this test may use, such as "64MiB", 1024, "50%", "baseline" or a function of the test\'s arguments.'
+    "membudget(ram, *, rss, vram, retained, tolerance, isolate, scope, children, vram_total, python_allocators): the "
+    'memory that this test may use, such as "64MiB", 1024, "50%", "baseline" or a function of the test\'s arguments.'
 )
 LIMIT_MEMORY_HELP = (
     "limit_memory(limit, *, current_thread_only=False): pytest-memray's marker, read by pytest-membudget as a RAM "

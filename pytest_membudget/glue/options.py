@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from pytest_membudget.glue.baseline_options import (
     read_baseline_settings,
 )
 from pytest_membudget.glue.option_reader import OptionReader, ini_name
+from pytest_membudget.glue.vram_options import VramOptions, add_vram_options, read_vram_options
 
 MISSING_CHOICES = ("warn", "fail")
 ISOLATE_CHOICES = ("auto", "always", "never")
@@ -62,6 +63,7 @@ class Settings:
     freeze: bool = True
     baseline: BaselineSettings = NO_BASELINE
     isolate: str = ISOLATE_CHOICES[0]
+    vram: VramOptions = field(default_factory=VramOptions)
 
     @property
     def wants_every_test(self) -> bool:
@@ -128,11 +130,11 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--no-membudget", action="store_true", default=None, help="Measure and judge nothing; markers stay registered."
     )
-    _add_ini_keys(parser)
+    _add_ini_keys(parser, group)
     add_baseline_options(group, parser)
 
 
-def _add_ini_keys(parser: pytest.Parser) -> None:
+def _add_ini_keys(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     def add(name: str, text: str, kind: str = "string") -> None:
         parser.addini(name, text, type=kind, default=None)  # type: ignore[arg-type]  # pytest spells the kinds as literals
 
@@ -153,6 +155,7 @@ def _add_ini_keys(parser: pytest.Parser) -> None:
         "membudget_gc_freeze",
         "Keep garbage collection cheap by freezing what was alive at the first budgeted test (default: true).",
     )
+    add_vram_options(group, add)
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -181,6 +184,7 @@ def read_settings(config: pytest.Config) -> Settings:
         baseline=read_baseline_settings(read, config),
         # An option whose value may be left out takes the next argument for it, which is often a path.
         isolate=_choice(read, "membudget_isolate", ISOLATE_CHOICES, ", as in --membudget-isolate=always tests"),
+        vram=read_vram_options(read.text, lambda ini: read.text("", ini)),
     )
 
 

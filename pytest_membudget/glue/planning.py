@@ -9,7 +9,6 @@ from typing import TypeVar
 import pytest
 
 from pytest_membudget.core.errors import MarkerError
-from pytest_membudget.core.measurement import Resource
 from pytest_membudget.core.resolution import resolve
 from pytest_membudget.glue.isolation_wanted import isolation_of
 from pytest_membudget.glue.marker_names import has_budget
@@ -19,7 +18,6 @@ from pytest_membudget.glue.runtest import Wrapper
 from pytest_membudget.glue.test_state import NO_BUDGET, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
-from pytest_membudget.probes.machine import total_ram_bytes
 from pytest_membudget.probes.meter import depth_below
 
 Read = TypeVar("Read")
@@ -105,7 +103,7 @@ class PlanPlugin:
             state = item.stash[STATE]
         if state and state.budget:
             arguments = arguments_of(item)
-            state.limits = _or_fail(lambda: resolve(state.budget, arguments, _total_bytes))
+            state.limits = _or_fail(lambda: resolve(state.budget, arguments, self._toolbox.total_bytes))
 
 
 def _or_fail(read: Callable[[], Read]) -> Read:
@@ -121,7 +119,3 @@ def _is_plain_function(item: pytest.Item) -> bool:
     """Whether pytest runs the item through ``pytest_pyfunc_call``."""
     cls = getattr(item, "cls", None)
     return isinstance(item, pytest.Function) and not (cls and issubclass(cls, unittest.TestCase))
-
-
-def _total_bytes(resource: Resource) -> int | None:
-    return None if resource is Resource.VRAM else total_ram_bytes()

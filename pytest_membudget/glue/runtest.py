@@ -43,7 +43,10 @@ class MeasurePlugin:
             self._plan_late(item)
             state = item.stash.setdefault(STATE, TestState(self._toolbox.resident_only))
         if state.counts_fixtures:
-            return (yield)
+            try:
+                return (yield)
+            finally:
+                state.meter.take_sample()
         if not state.begins_at_function:
             state.meter.start(depth_below(0) if state.meter.measures_heap else 0)
         try:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_membudget.glue.marker_names import has_budget
 from pytest_membudget.glue.options import Settings
+from pytest_membudget.glue.vram_tools import VramTools
 
 # The rest is imported when a test first calls for it: most runs of most suites budget nothing, and pay for nothing.
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class RunPlugin:
         self,
         config: pytest.Config,
         settings: Settings,
+        vram: VramTools,
         worker: str | None,
         alone: SingleTest | None = None,
         baseline: Baseline | None = None,
@@ -40,6 +42,7 @@ class RunPlugin:
         self._baseline = baseline
         self._config = config
         self._settings = settings
+        self._vram = vram
         self._worker = worker
         # Started for a single test, on behalf of a session that reports.
         self._alone = alone
@@ -87,7 +90,7 @@ class RunPlugin:
 
         if self._toolbox is None:
             settings = self._settings
-            self._toolbox = Toolbox(self._config.rootpath, settings.freeze, settings.artifacts_folder)
+            self._toolbox = Toolbox(self._config.rootpath, settings.freeze, self._vram, settings.artifacts_folder)
             if self._alone:
                 self._toolbox.folder.adopt(Path(self._alone.folder))
         return self._toolbox

@@ -15,9 +15,13 @@ from pytest_membudget.core.attribution import CodeMap
 from pytest_membudget.core.budget import Budget
 from pytest_membudget.core.measurement import Resource, Unavailable
 from pytest_membudget.glue.foreign_trackers import foreign_tracker
+from pytest_membudget.glue.vram_tools import VramTools
 from pytest_membudget.probes.capture_folder import CaptureFolder
+from pytest_membudget.probes.child_processes import ChildProcesses
+from pytest_membudget.probes.children_meter import ChildrenMeter
 from pytest_membudget.probes.garbage import Collector
 from pytest_membudget.probes.heap_meter import HeapMeter, HeapPlan
+from pytest_membudget.probes.machine import total_ram_bytes
 from pytest_membudget.probes.meter import Meter
 from pytest_membudget.probes.resident_meter import new_resident_meter
 
@@ -42,6 +46,7 @@ class Toolbox:
 
     rootpath: Path
     freeze: bool
+    vram: VramTools
     artifacts_folder: Path | None = None
     folder: CaptureFolder = field(default_factory=CaptureFolder)
 
@@ -57,26 +62,35 @@ class Toolbox:
         """Return a meter for all that this test's budget needs."""
         wants_heap = measure_all or any(resource in budget.limits for resource in _HEAP)
         heap = self._heap_meter(item, budget) if wants_heap else None
-        return Meter(heap, self._resident)
+        vram = self.vram.plan(budget, _opens_regions(item), self.collector.collect)
+        children = ChildrenMeter(ChildProcesses(self.vram.own_processes)) if budget.children else None
+        return Meter(heap, self._resident, vram, children)
 
     def new_region_meter(self, item: pytest.Item) -> Meter:
         """Return a meter for the regions of a test whose heap nobody else measures."""
-        return Meter(self._heap_meter(item, Budget()), self._resident)
+        vram = self.vram.plan(Budget(), True, self.collector.collect)
+        return Meter(self._heap_meter(item, Budget()), self._resident, vram)
+
+    def total_bytes(self, resource: Resource) -> int | None:
+        """Return what a percentage of a resource is a share of, or None if that is not known."""
+        return self.vram.total_bytes() if resource is Resource.VRAM else total_ram_bytes()
 
     def close(self) -> None:
         """Remove what was written, unfreeze what was frozen."""
         self.folder.close()
         self.collector.close()
+        self.vram.close()
 
     def _heap_meter(self, item: pytest.Item, budget: Budget) -> HeapMeter | Unavailable:
         if foreign := foreign_tracker(item):
             return foreign
         plan = HeapPlan(
             python_allocators="arenas" if budget.python_allocators == "arenas" else "exact",
-            regions=FIXTURE in getattr(item, "fixturenames", ()),
+            regions=_opens_regions(item),
             own_thread=budget.own_thread,
             holders=Resource.RETAINED in budget.limits,
             keep_capture=self.artifacts_folder is not None,
+            children=budget.children,
         )
         return HeapMeter(plan, self.folder, self.collector, self._map_for(item))
 
@@ -86,6 +100,10 @@ class Toolbox:
         if folder not in self._maps:
             self._maps[folder] = replace(self._base_map, project=(*self._base_map.project, f"{_package_of(folder)}/"))
         return self._maps[folder]
+
+
+def _opens_regions(item: pytest.Item) -> bool:
+    return FIXTURE in getattr(item, "fixturenames", ())
 
 
 def _package_of(folder: Path) -> Path:

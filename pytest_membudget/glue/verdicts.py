@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
-from pytest_membudget.core.budget import Budget
-from pytest_membudget.core.measurement import Measurement, Unavailable
 from pytest_membudget.core.verdict import Outcome, Verdict, judge
-from pytest_membudget.core.wording import failure_text
+from pytest_membudget.core.wording import failure_text, vram_skip_text
 from pytest_membudget.glue.comparing import Comparer
 from pytest_membudget.glue.properties import set_properties
 from pytest_membudget.glue.test_state import EARLIER_FAILURE, TestState
@@ -25,7 +23,7 @@ class Judge:
         """Stop what is running, judge, and leave the figures where JUnit looks for them."""
         if not state.meter.running:
             return
-        state.measurement = _without_promises(state.meter.stop(), state.budget)
+        state.measurement = state.meter.stop()
         if state.budget:
             yardstick = self.comparer.yardstick(item.nodeid, state.budget, state.isolated)
             state.verdict = judge(state.limits, state.measurement, yardstick)
@@ -49,16 +47,11 @@ class Judge:
             state.failed_by_baseline = not self._has_other_faults(state.verdict)
             item.stash.setdefault(EARLIER_FAILURE, state.text)
             pytest.fail(state.text, pytrace=False)
+        skips = self.comparer.strictness.vram_missing == "skip"
+        if skips and (reason := vram_skip_text(state.verdict)):
+            pytest.skip(reason)
 
     def _has_other_faults(self, verdict: Verdict) -> bool:
         """Whether something else than the baseline fails the test."""
-        unmeasured = self.comparer.strictness.unmeasured and verdict.of(Outcome.NOT_MEASURED)
+        unmeasured = any(map(self.comparer.strictness.setting_against, verdict.of(Outcome.NOT_MEASURED)))
         return bool(verdict.of(Outcome.OVER_BUDGET) or unmeasured)
-
-
-def _without_promises(measurement: Measurement, budget: Budget) -> Measurement:
-    """Take back the figures of settings that cannot be honoured, rather than judge something else."""
-    if not budget.children:
-        return measurement
-    refused = Unavailable("children=True is not measured yet by this version")
-    return replace(measurement, figures={**measurement.figures, **dict.fromkeys(budget.limits, refused)})

@@ -50,9 +50,14 @@ class HeapCapture:
         ``"exact"`` sees every object; ``"arenas"`` sees pymalloc's arenas only.
     every_event
         Keep each allocation and release in order, rather than the state at the peak and at the end.
+    follow_fork
+        Let forked children write captures of their own beside ``path``; needs ``every_event``, because children leave
+        without a chance to write down sums.
     """
 
-    def __init__(self, path: Path, python_allocators: PythonAllocators, every_event: bool = False) -> None:
+    def __init__(
+        self, path: Path, python_allocators: PythonAllocators, every_event: bool = False, follow_fork: bool = False
+    ) -> None:
         self.path = path
         self._owner = os.getpid()
         self._every_event = every_event
@@ -73,6 +78,7 @@ class HeapCapture:
                 trace_python_allocators=python_allocators == "exact",
                 file_format=kind,
                 memory_interval_ms=_SNAPSHOT_MILLISECONDS,
+                follow_fork=follow_fork,
             )
         except OSError as error:
             raise CaptureError(f"memray cannot write its capture ({error})") from None
@@ -160,6 +166,11 @@ OWN_TRACKER = "the test uses memray.Tracker itself, and memray allows one tracke
 OTHER_TRACKER = "another memray tracker is active in this process, and memray allows one at a time"
 
 
+OWN_THREADS = "membudget "
+"""How the names of the threads begin that measure; what one of them allocates is no test's, also below its frames."""
+_MEASURING: Stack = (("measuring", __file__, 0),)
+
+
 class Live(NamedTuple):
     """Bytes that were live at one moment, and size and stack of each group of them."""
 
@@ -230,9 +241,10 @@ class CaptureReading:
                 yield Event(record.address, size_bytes, stack, mapped=kind == mmap)
 
     def _stack(self, record: AllocationRecord) -> Stack:
+        if record.tid != self._test_thread:
+            return _MEASURING if record.thread_name.startswith(OWN_THREADS) else tuple(record.stack_trace())
         frames = record.stack_trace()
-        kept = len(frames) - self._base_depth if record.tid == self._test_thread else len(frames)
-        return tuple(frames[: max(kept, 0)])
+        return tuple(frames[: max(len(frames) - self._base_depth, 0)])
 
 
 def _has_room(path: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from pytest_membudget.core.ledger import Ledger, Span
 from pytest_membudget.core.measurement import PythonAllocators, Reading, Site, Unavailable
 from pytest_membudget.core.timeline import Moment, thinned
 from pytest_membudget.probes.capture_folder import CaptureFolder
+from pytest_membudget.probes.forked_captures import ForkedCapture, take_forked_captures
 from pytest_membudget.probes.garbage import Collector
 from pytest_membudget.probes.heap_capture import CaptureError, CaptureReading, HeapCapture
 from pytest_membudget.probes.pymalloc import free_pymalloc_bytes
@@ -24,9 +25,10 @@ MOST_SITES = 10
 class HeapPlan:
     """How to measure one test's heap.
 
-    ``regions`` allows regions inside the test; ``own_thread`` counts only what the test's own thread allocates. Both
-    keep every event of the capture instead of the state at the peak. ``holders`` asks for the lines that hold what is
-    left at the end. ``keep_capture`` leaves the file of the capture that holds the peak, until ``drop_kept_capture``.
+    ``regions`` allows regions inside the test; ``own_thread`` counts only what the test's own thread allocates;
+    ``children`` follows forks. Each of them keeps every event of the capture instead of the state at the peak.
+    ``holders`` asks for the lines that hold what is left at the end. ``keep_capture`` leaves the file of the capture
+    that holds the peak, until ``drop_kept_capture``.
     """
 
     python_allocators: PythonAllocators = "exact"
@@ -34,11 +36,12 @@ class HeapPlan:
     own_thread: bool = False
     holders: bool = False
     keep_capture: bool = False
+    children: bool = False
 
     @property
     def every_event(self) -> bool:
         """Whether the capture must keep each allocation in order."""
-        return self.regions or self.own_thread
+        return self.regions or self.own_thread or self.children
 
     @property
     def source(self) -> str:
@@ -73,6 +76,7 @@ class HeapMeter:
         self._whole = self._ledger.open_span()
         self._rolled = plan.own_thread
         self._capture: HeapCapture | None = None
+        self._paths: list[Path] = []
         self._failure: str | None = None
         self._may_miss_bytes = 0
         self._base_depth = 0
@@ -101,6 +105,12 @@ class HeapMeter:
                 self.kept_capture.unlink()
             self.kept_capture = None
 
+    def take_forked(self) -> list[ForkedCapture]:
+        """Return what children wrote that were forked meanwhile; called after ``stop``."""
+        paths, self._paths = self._paths if self._plan.children else [], []
+        forked = [capture for path in paths for capture in take_forked_captures(path, self._code_map)]
+        return [replace(capture, sites=self._shown(capture.sites)) for capture in forked]
+
     def open_region(self) -> Span | Unavailable:
         """Begin a region at the present level."""
         self._end_capture()
@@ -120,7 +130,10 @@ class HeapMeter:
         if self._failure:
             return
         try:
-            capture = HeapCapture(self._folder.new_file(), self._plan.python_allocators, self._plan.every_event)
+            plan = self._plan
+            path = self._folder.new_file()
+            capture = HeapCapture(path, plan.python_allocators, plan.every_event, follow_fork=plan.children)
+            self._paths.append(path)
             self._collector.collect()
             if self._plan.python_allocators == "arenas":
                 self._note_free_pymalloc()
@@ -192,7 +205,10 @@ class HeapMeter:
         return replace(figures, held=self._sites(left)) if self._plan.holders else figures
 
     def _sites(self, live: Iterable[tuple[int, Stack]]) -> tuple[Site, ...]:
-        return tuple(map(self._readable, sites_of(live, self._code_map)[:MOST_SITES]))
+        return self._shown(sites_of(live, self._code_map))
+
+    def _shown(self, sites: Sequence[Site]) -> tuple[Site, ...]:
+        return tuple(map(self._readable, sites[:MOST_SITES]))
 
     def _readable(self, site: Site) -> Site:
         """Add the source line, and write paths as a reader of the project would."""

@@ -7,6 +7,7 @@ import json
 from pytest_membudget.core.record import to_plain
 from pytest_membudget.core.run import RunReport
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.core.vram_record import device_names
 
 # 1: the first.
 FORMAT = 1
@@ -24,7 +25,7 @@ def render_json(run: RunReport) -> str:
             "cpu_count": environment.cpu_count,
             "total_ram_bytes": environment.total_ram_bytes,
             "commit": environment.commit,
-            "devices": [],
+            "devices": device_names(use.vram for record in run.records for use in record.uses.values() if use.vram),
         },
         "totals": {
             "tests": len(run.records),

@@ -11,6 +11,7 @@ from pytest_membudget.core.record import TestRecord, Use
 from pytest_membudget.core.run import RunReport
 from pytest_membudget.core.sizes import format_size
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.core.vram_record import device_lines
 
 NARROW = 100
 MOST_NAMED = 3
@@ -87,6 +88,7 @@ def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
             _size(rss.peak_bytes),
         ) + (f"{_change(use):>8}  " if compared else "")
         yield Line(row + _fit(name, style.width - len(row), style), _COLOURS.get(record.outcome, "yellow"))
+        yield from map(Line, device_lines(record.use(Resource.VRAM).vram))
 
 
 def _aside(resource: Resource, use: Use) -> str:
@@ -159,7 +161,8 @@ def _unbudgeted_lines(run: RunReport, style: Style, top: int) -> Iterator[Line]:
 
 
 def _sampled_lines(run: RunReport) -> Iterator[Line]:
-    sources = {use.source for record in run.records if not (use := record.use(Resource.RSS)).exact}
+    uses = (record.use(Resource.RSS) for record in run.records)
+    sources = {use.source for use in uses if not use.exact and not use.upper_bound}
     for source in sorted(filter(None, sources)):
         yield Line(f"rss is sampled by {source}: a peak between two samples is not seen", "yellow")
 

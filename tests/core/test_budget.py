@@ -16,7 +16,7 @@ from tests.fakes import GIB, MIB
 
 WHERE = "on tests/test_a.py::test_a (tests/test_a.py:3)"
 EXAMPLES = 'write bytes as an int, or a string such as "64MiB", "1.5 GB" or "50%"'
-KNOWN = "ram, rss, vram, retained, tolerance, isolate, children, scope, python_allocators"
+KNOWN = "ram, rss, vram, retained, tolerance, isolate, children, vram_total, scope, python_allocators"
 
 
 def budget(*args: object, **kwargs: object) -> Budget:

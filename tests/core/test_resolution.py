@@ -10,8 +10,8 @@ import pytest
 
 from pytest_membudget.core.budget import BaselineOnly, Budget, Computed, Limit
 from pytest_membudget.core.errors import MarkerError
-from pytest_membudget.core.measurement import Resource
-from pytest_membudget.core.resolution import check_arguments, resolve
+from pytest_membudget.core.measurement import Resource, Unavailable
+from pytest_membudget.core.resolution import ResolvedLimit, check_arguments, resolve
 from pytest_membudget.core.sizes import Percentage
 from tests.fakes import GIB
 
@@ -28,7 +28,7 @@ def resolved(
     limit: Limit | Callable[..., object],
     arguments: Mapping[str, object] | None = None,
     total_bytes: int | None = 16 * GIB,
-) -> int | None:
+) -> ResolvedLimit:
     """The bytes that the heap is limited to, on a machine of that much memory."""
     return resolve(limited(limit), arguments or {}, lambda _: total_bytes)[Resource.RAM]
 
@@ -45,7 +45,7 @@ def test_percentage_of_the_machine() -> None:
 
 def test_percentage_of_an_unknown_total() -> None:
     """There is no number of bytes then, rather than a guess."""
-    assert resolved(Percentage(Fraction(50)), total_bytes=None) is None
+    assert resolved(Percentage(Fraction(50)), total_bytes=None) == Unavailable("50% of an unknown total")
 
 
 def test_total_is_asked_for_the_resource_and_only_for_percentages() -> None:

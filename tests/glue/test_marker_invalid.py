@@ -8,7 +8,7 @@ from tests.project import Project
 
 UNITS = "known units: B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB, KB"
 WRITE = 'write bytes as an int, or a string such as "64MiB", "1.5 GB" or "50%"'
-KEYWORDS = "ram, rss, vram, retained, tolerance, isolate, children, scope, python_allocators"
+KEYWORDS = "ram, rss, vram, retained, tolerance, isolate, children, vram_total, scope, python_allocators"
 
 CALLS = [
     ("()", 'membudget marker {at}: it says nothing: give a budget, as in membudget("64MiB")'),

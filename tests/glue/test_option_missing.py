@@ -37,7 +37,7 @@ SUITE = """
         with pytest.raises(NotMeasuredError, match="^not measured: memray cannot be imported"): region.ram_left_bytes
         assert region.rss_peak_bytes > 32 * 2**20
         assert region.vram_peak_bytes is None
-        assert region.vram_reason == "GPU memory is not measured yet by this version"
+        assert region.vram_reason == "no GPU figure: torch is not imported"
 """
 
 
@@ -45,7 +45,7 @@ def test_without_memray(project: Project) -> None:
     """The plugin loads, the resident set is measured and judged, and a heap budget is NOT_MEASURED with the reason."""
     project.write(SUITE, conftest=WITHOUT_MEMRAY)
 
-    run = project.measure("--membudget-report")
+    run = project.measure("--membudget-report", "--membudget-vram-source=torch")
 
     assert run.outcomes == {
         "test_ram": "NOT_MEASURED",
@@ -74,7 +74,7 @@ def test_without_memray(project: Project) -> None:
 def test_missing_fails(project: Project) -> None:
     """With membudget_missing = fail the reason is the failure."""
     project.write(SUITE, conftest=WITHOUT_MEMRAY)
-    project.write_file("pytest.ini", "[pytest]\nmembudget_missing = fail")
+    project.write_file("pytest.ini", "[pytest]\nmembudget_missing = fail\nmembudget_vram_source = torch")
 
     run = project.run()
 
@@ -95,8 +95,6 @@ def test_what_this_version_cannot_measure(project: Project) -> None:
         @m("1MiB", vram="1GiB")
         def test_vram(): pass
 
-        @m("1MiB", children=True)
-        def test_children(): pass
 
         @m("baseline", tolerance="5%")
         def test_baseline(): pass
@@ -105,16 +103,14 @@ def test_what_this_version_cannot_measure(project: Project) -> None:
         def test_over(): held = bytearray(2 * 2**20)
     """)
 
-    run = project.measure()
+    run = project.measure("--membudget-vram-source=torch")
 
     assert run.outcomes == {
         "test_vram": "NOT_MEASURED",
-        "test_children": "NOT_MEASURED",
         "test_baseline": "NO_BASELINE",
         "test_over": "OVER_BUDGET",
     }
-    assert run.tests["test_vram"]["reason"] == "vram is not measured yet by this version"
-    assert run.tests["test_children"]["reason"] == "children=True is not measured yet by this version"
+    assert run.tests["test_vram"]["reason"] == "no GPU figure: torch is not imported"
     assert "comparing with a baseline is not measured yet by this version" in run.tests["test_baseline"]["reason"]
     assert run.last_line == "1 failed, 3 passed"
 
@@ -147,7 +143,7 @@ def test_rss_where_the_kernel_keeps_no_mark(project: Project) -> None:
         """,
     )
 
-    run = project.measure("--membudget-report")
+    run = project.measure("--membudget-report", "--membudget-vram-source=torch")
 
     assert 0 <= run.peak_bytes("test_empty") <= 200
     assert run.tests["test_empty"]["rss"]["source"] == "psutil"

@@ -25,6 +25,7 @@ KEYS = {
     "membudget_all": "yes",
     "membudget_missing": "fail",
     "membudget_gc_freeze": "false",
+    "membudget_vram_source": "torch",
 }
 
 
@@ -51,7 +52,7 @@ def test_ini_keys(project: Project, name: str, written: object) -> None:
     assert "without a budget, the largest 1 of 2:" in run.section
     assert "     rss      heap  test" in run.section
     assert run.failures["test_unmeasured"] == (
-        "vram: not judged: vram is not measured yet by this version (membudget_missing = fail)"
+        "vram: not judged: no GPU figure: torch is not imported (membudget_missing = fail)"
     )
     assert run.last_line == "1 failed, 3 passed"
 

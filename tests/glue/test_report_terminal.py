@@ -47,7 +47,7 @@ without a budget:
        *  test_it.py::test_plain
        *  test_it.py::test_plainer
 6 budgeted: 3 over budget, 1 not measured, 2 within
-not judged, vram is not measured yet by this version: test_it.py::test_no_figure"""
+not judged, no GPU figure: torch is not imported: test_it.py::test_no_figure"""
 ASCII_ONLY = {"█": "#", "░": ".", "…ng_": "..._", "…py:": "...:"}
 
 
@@ -61,6 +61,7 @@ def _without_rss(lines: list[str]) -> str:
 def suite(project: Project) -> Project:
     """Tests of all outcomes."""
     project.write(SUITE)
+    project.write_file("pytest.ini", "[pytest]\nmembudget_vram_source = torch")
     return project
 
 

@@ -69,7 +69,7 @@ def test_regions(resident_set: ScriptedHighWater) -> None:
     assert (was_open, meter.has_open_regions) == (True, False)
     assert region.rss_peak_bytes == 200
     assert region.vram_peak_bytes is None
-    assert region.vram_reason == "GPU memory is not measured yet by this version"
+    assert region.vram_reason == "this test has no budget of GPU memory and does not use the membudget fixture"
     assert measurement.figures[Resource.RSS] == Reading(400, "script")
     with pytest.raises(Exception, match=r"^not measured: memray cannot be imported$"):
         _ = region.ram_peak_bytes
