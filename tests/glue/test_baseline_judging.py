@@ -82,6 +82,8 @@ def test_unchanged_code_says_nothing(recorded: Project) -> None:
     report = recorded.run("--membudget-report", columns=120).section
     assert "same" in report[1]
     assert report[3:] == [
+        "isolated, its figures are compared with a baseline or recorded in one: "
+        "test_it.py::test_load, test_it.py::test_budget",
         "budgets more than 4x what was measured: test_it.py::test_budget (8 MiB of 64 MiB)",
         "2 budgeted: 2 within",
     ]
@@ -148,8 +150,8 @@ def test_another_memray_asks_for_a_new_entry(recorded: Project) -> None:
     assert grown.outcomes == {"test_load": "NO_BASELINE", "test_budget": "WITHIN"}
     assert grown.section == [
         "2 budgeted: 1 no baseline, 1 within",
-        "not compared, the baseline entry was measured by memray 0.9 (exact, in process), this run by "
-        f"{heap_tool()} (exact, in process): test_it.py::test_load",
+        "not compared, the baseline entry was measured by memray 0.9 (exact, isolated), this run by "
+        f"{heap_tool()} (exact, isolated): test_it.py::test_load",
         "to record what was not compared: pytest --membudget-update=changed",
     ]
     assert grown.exit_code == 0

@@ -117,7 +117,5 @@ def test_pruning_and_recording(recorded: Project) -> None:
 
     run = recorded.run(PRUNE, "--membudget-update")
 
-    assert run.section[-2:] == [
-        f"{BASELINE}: 2 added; it holds 6 entries",
-        "pruned: 1 entry of tests that are gone: test_it.py::test_goes",
-    ]
+    assert run.section[-2].startswith(f"{BASELINE}: 2 added, ")
+    assert run.section[-1] == "pruned: 1 entry of tests that are gone: test_it.py::test_goes"

@@ -64,7 +64,7 @@ def test_the_first_recording(project: Project) -> None:
     ]
     assert run.exit_code == 0
     load, budget = ram_of(project, "test_load"), ram_of(project, "test_budget")
-    tool = f'"by": "{heap_tool()}", "mode": "exact, in process"'
+    tool = f'"by": "{heap_tool()}", "mode": "exact, isolated"'
     sites = [next(iter(entries_of(project)[test]["sites"].values())) for test in ("test_load", "test_budget")]
     assert text_of(project).splitlines() == [
         "{",

@@ -8,6 +8,7 @@ from tests.project import Project
 
 UNITS = "known units: B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB, KB"
 WRITE = 'write bytes as an int, or a string such as "64MiB", "1.5 GB" or "50%"'
+TOLERANCE = 'write "5%", "1MiB", "5%+64KiB" or, by resource, "ram=5%+64KiB, rss=20%"'
 KEYWORDS = "ram, rss, vram, retained, tolerance, isolate, children, vram_total, scope, python_allocators"
 
 CALLS = [
@@ -42,7 +43,10 @@ CALLS = [
     ('("1MiB", scope="session")', "membudget marker {at}: scope='session': write 'call' or 'test'"),
     ('("1MiB", python_allocators=True)', "membudget marker {at}: python_allocators=True: write 'exact' or 'arenas'"),
     ('("1MiB", isolate="yes")', "membudget marker {at}: isolate='yes': write True or False"),
-    ('("1MiB", tolerance="lots")', f"membudget marker {{at}}: tolerance: 'lots' is not a size: {WRITE}"),
+    (
+        '("1MiB", tolerance="lots")',
+        f"membudget marker {{at}}: tolerance 'lots': 'lots' is not a size: {WRITE}; {TOLERANCE}",
+    ),
     (
         '(scope="test", isolate=True)',
         "membudget marker {at}: it sets scope and isolate but gives no budget, and nothing else does: "

@@ -111,7 +111,7 @@ def test_what_this_version_cannot_measure(project: Project) -> None:
         "test_over": "OVER_BUDGET",
     }
     assert run.tests["test_vram"]["reason"] == "no GPU figure: torch is not imported"
-    assert "comparing with a baseline is not measured yet by this version" in run.tests["test_baseline"]["reason"]
+    assert run.tests["test_baseline"]["reason"] == "there is no baseline yet (membudget-baseline.json)"
     assert run.last_line == "1 failed, 3 passed"
 
 

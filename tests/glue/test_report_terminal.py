@@ -46,6 +46,7 @@ without a budget:
      rss  test
        *  test_it.py::test_plain
        *  test_it.py::test_plainer
+budgets more than 4x what was measured: test_it.py::test_keeps (1 MiB of 64 MiB)
 6 budgeted: 3 over budget, 1 not measured, 2 within
 not judged, no GPU figure: torch is not imported: test_it.py::test_no_figure"""
 ASCII_ONLY = {"█": "#", "░": ".", "…ng_": "..._", "…py:": "...:"}
