@@ -151,7 +151,8 @@ def test_annotations_stand_on_the_markers_line(project: Project, plugins: tuple[
     """On GitHub Actions, for what fails and for what was not judged, with the path from the root of the repository."""
     project.write(SUITE)
     workspace = {"GITHUB_WORKSPACE": str(project.path.parent)}
-    run = project.run(*(("-n2",) if plugins else ()), environment=ON_GITHUB | workspace, plugins=plugins)
+    options = ("--membudget-vram-source=torch", *(("-n2",) if plugins else ()))
+    run = project.run(*options, environment=ON_GITHUB | workspace, plugins=plugins)
     commands = [line for line in run.lines if line.startswith("::")]
     folder = project.path.name
 
@@ -162,7 +163,7 @@ def test_annotations_stand_on_the_markers_line(project: Project, plugins: tuple[
     )
     assert commands[1] == (
         f"::warning file={folder}/test_it.py,line=9,title=not measured%3A test_it.py%3A%3Atest_unmeasured::"
-        "vram is not measured yet by this version"
+        "no GPU figure: torch is not imported"
     )
 
 
