@@ -93,7 +93,7 @@ def _of_all_attempts(item: pytest.Item, record: TestRecord) -> TestRecord:
     """Keep the worst attempt on the item: some rerun plugins log no report of the attempts before the last."""
     records = [earlier, record] if (earlier := item.stash.get(WORST_ATTEMPT, None)) else [record]
     (worst,) = one_per_test(records)
-    if worst.outcome is Outcome.OVER_BUDGET:
+    if worst.outcome in (Outcome.OVER_BUDGET, Outcome.REGRESSED):
         item.stash[WORST_ATTEMPT] = worst
     return worst
 
