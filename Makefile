@@ -39,6 +39,7 @@ docs: .venv/.package .venv/.docs  ## the documentation, in build/docs/index.html
 bench: .venv/.package .venv/.dev  ## what measuring costs, and whether figures depend on the order of tests
 	$(BIN)/python benchmarks/order.py
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/baseline.py
 
 compare: .venv/.package .venv/.dev  ## the same tests under pytest-memray and under pytest-membudget
 	$(BIN)/python docs/scripts/compare.py

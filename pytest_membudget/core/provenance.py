@@ -33,4 +33,5 @@ def mode_of(budget: Budget, isolated: bool) -> str:
     words += ["with fixtures"] if budget.scope == "test" else []
     words += ["own thread"] if budget.own_thread else []
     words += ["with children"] if budget.children else []
+    words += ["vram in total"] if budget.vram_total else []
     return ", ".join(words)
