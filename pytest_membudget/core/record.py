@@ -112,17 +112,15 @@ class TestRecord:
 
     @property
     def tightest(self) -> Resource:
-        """The resource that fails the test, else the one with the least headroom; RAM where none is judged."""
+        """The resource with the worst outcome, of several the one with the least headroom; RAM where none is judged."""
         judged = [resource for resource, use in self.uses.items() if use.is_judged]
         return min(judged, key=self._rank, default=Resource.RAM)
 
     def _rank(self, resource: Resource) -> tuple[int, float]:
         use = self.use(resource)
-        failing = _WORST_FIRST.index(use.outcome) if use.outcome in _WORST_FIRST else len(_WORST_FIRST)
-        return failing, float("inf") if use.headroom is None else use.headroom
-
-
-_WORST_FIRST = (Outcome.OVER_BUDGET, Outcome.REGRESSED)
+        worst_first = list(Outcome)
+        badness = worst_first.index(use.outcome) if use.outcome else len(worst_first)
+        return badness, float("inf") if use.headroom is None else use.headroom
 
 
 def record_of(

@@ -17,6 +17,7 @@ from pytest_membudget.core.run import RunReport
 from pytest_membudget.core.sizes import format_size
 from pytest_membudget.core.timeline import MOST_MOMENTS, Moment, thinned
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.core.vram_record import device_lines
 from pytest_membudget.reports.row import LOST, WORDS, Row, counts_in_words, judged_rows, unjudged_rows
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def _detail(record: TestRecord, texts: _Texts, most_moments: int, most_sites: in
         "isolated": record.isolated,
         "test_outcome": record.test_outcome,
         "uses": _uses(record),
+        "devices": _devices(record),
         "provenance": [text for text in astuple(record.provenance) if text],
         "changes": [_change(change, texts) for change in record.changes],
         "sites": [_site(site, texts) for site in record.sites[:most_sites]],
@@ -205,6 +207,15 @@ def _uses(record: TestRecord) -> list[list[Any]]:
         [resource.value, use.peak_bytes, use.budget_bytes, use.baseline_bytes, use.anchor_bytes, use.source, use.exact]
         for resource, use in record.uses.items()
     ]
+
+
+def _devices(record: TestRecord) -> list[str]:
+    """Return a sentence for each GPU, then what their source cannot see and why the figures decided nothing."""
+    vram = record.use(Resource.VRAM).vram
+    if vram is None:
+        return []
+    notes = [f"not seen: {vram.cannot_see}" if vram.cannot_see else "", vram.unjudged or ""]
+    return [*(line.strip() for line in device_lines(vram)), *filter(None, notes)]
 
 
 def _site(site: Site, texts: _Texts) -> list[int]:

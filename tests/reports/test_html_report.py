@@ -14,9 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_membudget.core.measurement import Resource
+from pytest_membudget.core.record import Use
 from pytest_membudget.core.run import RunReport
 from pytest_membudget.core.timeline import MOST_MOMENTS, Moment
 from pytest_membudget.core.verdict import Outcome
+from pytest_membudget.core.vram import Cadence, reading_of
 from pytest_membudget.reports.html_report import render_html
 from pytest_membudget.reports.row import visible
 from tests.fakes import ENVIRONMENT, MIB, a_record, a_run, a_site, ram
@@ -166,3 +169,22 @@ def test_name_that_is_no_utf8_does_not_stop_the_page() -> None:
     page = render_html(a_run(a_record("tests/caf\udce9.py::test", uses=ram(1, 2))))
 
     assert "caf\\udce9.py" in page.encode("utf-8", "backslashreplace").decode()
+
+
+def test_gpus_are_named_with_their_source() -> None:
+    """Each device with its figure, how exact it is, and what the source cannot see."""
+    reading = reading_of(
+        "nvml-process",
+        {"cuda:0 (NVIDIA H200)": MIB, "cuda:1 (NVIDIA H200)": 0},
+        {"cuda:0 (NVIDIA H200)": 3 * MIB, "cuda:1 (NVIDIA H200)": MIB},
+        cadence=Cadence(120, 0.012),
+        cannot_see="peaks between two samples",
+    )
+    use = Use(reading.bytes, 4 * MIB, reading.source, reading.exact, vram=reading)
+    (detail,) = _Page(a_run(a_record(uses={Resource.VRAM: use}))).details["tests"]
+
+    assert detail["devices"] == [
+        "2 MiB  vram of cuda:0 (NVIDIA H200), by nvml-process, sampled 120 times, at most 12 ms apart",
+        "1 MiB  vram of cuda:1 (NVIDIA H200), by nvml-process, sampled 120 times, at most 12 ms apart",
+        "not seen: peaks between two samples",
+    ]

@@ -7,7 +7,7 @@ function make(tag, properties = {}, ...children) {
 }
 
 function panelOf(test) {
-  const figures = make("section", {}, timelineOf(test), usesOf(test));
+  const figures = make("section", {}, timelineOf(test), usesOf(test), devicesOf(test));
   return make(
     "div",
     { className: "panel" },
@@ -95,6 +95,13 @@ function usesOf(test) {
     );
   });
   return make("table", { className: "uses" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
+}
+
+// Which GPU the figure is of, who says so, and what that source cannot see.
+function devicesOf(test) {
+  if (!test.devices) return null;
+  const lines = test.devices.map((line) => make("li", {}, line));
+  return make("div", {}, make("h2", {}, "GPU memory by device"), make("ul", { className: "devices facts" }, ...lines));
 }
 
 function factsOf(test) {
