@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_membudget.core.growth_wording import share_of, signed_size
 from pytest_membudget.core.measurement import Resource
@@ -46,10 +46,13 @@ class Style:
 
     width: int
     unicode: bool = True
+    bars: bool = True
 
     @property
     def bar_width(self) -> int:
         """Cells of the headroom bar."""
+        if not self.bars:
+            return 0
         return 6 if self.width < NARROW else 12
 
     @property
@@ -73,6 +76,8 @@ def table_lines(run: RunReport, style: Style, top: int) -> list[Line]:
 
 def _budgeted_lines(run: RunReport, style: Style) -> Iterator[Line]:
     compared = any(use.growth for record in run.budgeted for use in record.uses.values())
+    # With one column more in a narrow terminal, a name says more than a bar.
+    style = replace(style, bars=not compared or style.width >= NARROW)
     if run.budgeted:
         heading = _row("peak", "budget", "used".ljust(style.bar_width + 5), "outcome", "rss")
         yield Line(heading + (f"{'change':>8}  " if compared else "") + "test")

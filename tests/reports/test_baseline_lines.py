@@ -130,7 +130,7 @@ def test_how_to_record_what_was_not_compared() -> None:
 
 
 def test_the_table_shows_the_change() -> None:
-    """A column for it as soon as something was compared."""
+    """A column for it as soon as something was compared, in place of the bars where there is no room for both."""
     run = a_run(
         compared("a", 2 * MIB, MIB, outcome=Outcome.REGRESSED),
         compared("b", MIB, MIB),
@@ -139,9 +139,10 @@ def test_the_table_shows_the_change() -> None:
     )
 
     assert [line.text for line in table_lines(run, Style(80), 0)] == [
-        "    peak    budget  used         outcome         rss    change  test",
-        "   1 MiB     2 MiB  ███░░░  50%  within            -         -  c",
-        "   2 MiB         -            -  GREW              -     +100%  a",
-        "   1 MiB         -            -  within            -      same  b",
-        "     5 B         -            -  within            -      +5 B  d",
+        "    peak    budget  used   outcome         rss    change  test",
+        "   1 MiB     2 MiB    50%  within            -         -  c",
+        "   2 MiB         -      -  GREW              -     +100%  a",
+        "   1 MiB         -      -  within            -      same  b",
+        "     5 B         -      -  within            -      +5 B  d",
     ]
+    assert "██████░░░░░░  50%" in table_lines(run, Style(120), 0)[1].text
