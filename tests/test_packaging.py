@@ -48,7 +48,7 @@ def test_requirements() -> None:
     required = distribution("pytest-membudget").requires or []
     by_name = {re.split(r"[^\w-]", requirement, maxsplit=1)[0]: requirement for requirement in required}
 
-    assert set(by_name) == {"pytest", "psutil", "nvidia-ml-py", "filelock", "memray", "numpy"}
+    assert set(by_name) == {"pytest", "psutil", "nvidia-ml-py", "filelock", "jinja2", "memray", "numpy"}
     assert by_name["pytest"] == "pytest>=8.2"
     assert by_name["memray"].startswith("memray>=1.19.1; platform_python_implementation == 'CPython' and ")
     assert "extra == 'suite'" in by_name["numpy"].replace('"', "'")

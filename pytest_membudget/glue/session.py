@@ -90,7 +90,13 @@ class RunPlugin:
 
         if self._toolbox is None:
             settings = self._settings
-            self._toolbox = Toolbox(self._config.rootpath, settings.freeze, self._vram, settings.artifacts_folder)
+            self._toolbox = Toolbox(
+                self._config.rootpath,
+                settings.freeze,
+                self._vram,
+                settings.artifacts_folder,
+                timelines=settings.json_path is not None or settings.html_path is not None,
+            )
             if self._alone:
                 self._toolbox.folder.adopt(Path(self._alone.folder))
         return self._toolbox

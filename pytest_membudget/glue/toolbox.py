@@ -48,6 +48,7 @@ class Toolbox:
     freeze: bool
     vram: VramTools
     artifacts_folder: Path | None = None
+    timelines: bool = True
     folder: CaptureFolder = field(default_factory=CaptureFolder)
 
     def __post_init__(self) -> None:
@@ -91,6 +92,7 @@ class Toolbox:
             holders=Resource.RETAINED in budget.limits,
             keep_capture=self.artifacts_folder is not None,
             children=budget.children,
+            timeline=self.timelines,
         )
         return HeapMeter(plan, self.folder, self.collector, self._map_for(item))
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Fine enough to show the shape of a test of some milliseconds; a native thread reads the resident set this often.
 _SNAPSHOT_MILLISECONDS = 1
+_NO_SNAPSHOT_MILLISECONDS = 24 * 3600 * 1000
 # The mark that ``stop`` leaves: above pymalloc's 512 bytes where only malloc is tracked, else as small as can be.
 _MARK_BYTES = {"exact": 1, "arenas": 1024}
 
@@ -53,10 +54,18 @@ class HeapCapture:
     follow_fork
         Let forked children write captures of their own beside ``path``; needs ``every_event``, because children leave
         without a chance to write down sums.
+    snapshots
+        Have a thread of memray's look at the process each millisecond, for a timeline. It ends the process if the test
+        closes all file descriptors, and a fork that falls into a look leaves the child untracked.
     """
 
     def __init__(
-        self, path: Path, python_allocators: PythonAllocators, every_event: bool = False, follow_fork: bool = False
+        self,
+        path: Path,
+        python_allocators: PythonAllocators,
+        every_event: bool = False,
+        follow_fork: bool = False,
+        snapshots: bool = True,
     ) -> None:
         self.path = path
         self._owner = os.getpid()
@@ -77,7 +86,7 @@ class HeapCapture:
                 destination=memray.FileDestination(path),
                 trace_python_allocators=python_allocators == "exact",
                 file_format=kind,
-                memory_interval_ms=_SNAPSHOT_MILLISECONDS,
+                memory_interval_ms=_SNAPSHOT_MILLISECONDS if snapshots else _NO_SNAPSHOT_MILLISECONDS,
                 follow_fork=follow_fork,
             )
         except OSError as error:

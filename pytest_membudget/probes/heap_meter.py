@@ -28,7 +28,7 @@ class HeapPlan:
     ``regions`` allows regions inside the test; ``own_thread`` counts only what the test's own thread allocates;
     ``children`` follows forks. Each of them keeps every event of the capture instead of the state at the peak.
     ``holders`` asks for the lines that hold what is left at the end. ``keep_capture`` leaves the file of the capture
-    that holds the peak, until ``drop_kept_capture``.
+    that holds the peak, until ``drop_kept_capture``. ``timeline`` asks for one; tests that fork have none.
     """
 
     python_allocators: PythonAllocators = "exact"
@@ -37,6 +37,7 @@ class HeapPlan:
     holders: bool = False
     keep_capture: bool = False
     children: bool = False
+    timeline: bool = True
 
     @property
     def every_event(self) -> bool:
@@ -132,7 +133,13 @@ class HeapMeter:
         try:
             plan = self._plan
             path = self._folder.new_file()
-            capture = HeapCapture(path, plan.python_allocators, plan.every_event, follow_fork=plan.children)
+            capture = HeapCapture(
+                path,
+                plan.python_allocators,
+                plan.every_event,
+                follow_fork=plan.children,
+                snapshots=plan.timeline and not plan.children,
+            )
             self._paths.append(path)
             self._collector.collect()
             if self._plan.python_allocators == "arenas":

@@ -140,6 +140,14 @@ def test_pytest_exit_in_an_isolated_test_ends_the_session(project: Project) -> N
     assert "no tests ran" in run.out
 
 
+# A shell's job in the background ignores the signal, and so would all that it starts.
+INTERRUPTIBLE = """
+import signal, sys, pytest
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(pytest.main(["-p", "membudget"]))
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_outlives_the_session(project: Project, number: signal.Signals) -> None:
     """Whether it is interrupted, with the whole of its group as a terminal does it, or killed."""
@@ -159,7 +167,7 @@ def test_no_process_outlives_the_session(project: Project, number: signal.Signal
                 open("finalised", "w").close()
     """)
     session = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "membudget"],
+        [sys.executable, "-c", INTERRUPTIBLE],
         cwd=project.path,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         stdout=subprocess.DEVNULL,

@@ -66,7 +66,7 @@ def test_without_memray(project: Project) -> None:
     )
     assert run.section[-2:] == [
         "5 budgeted: 1 over budget, 3 not measured, 1 within",
-        f"not judged, {NO_MEMRAY}: test_it.py::test_several, test_it.py::test_arenas, test_it.py::test_ram",
+        f"not judged, {NO_MEMRAY}: test_it.py::test_arenas, test_it.py::test_ram, test_it.py::test_several",
     ]
     assert run.last_line == "2 failed, 6 passed"
 

@@ -39,9 +39,9 @@ NARROW = """\
   20 MiB     1 KiB  ██████ many  OVER              *  …ng_name_that_does_not_fit
    1 MiB     1 KiB  ██████ many  OVER              *  …py::test_keeps (retained)
    2 MiB     1 MiB  ██████ 200%  OVER              *  test_it.py::test_over
- 768 KiB     1 MiB  █████░  75%  no figure         *  test_it.py::test_no_figure
    2 MiB     4 MiB  ███░░░  50%  within            *  test_it.py::test_half
      0 B     1 MiB  ░░░░░░   0%  within            *  test_it.py::test_empty
+       -     1 GiB            -  no figure         *  …py::test_no_figure (vram)
 without a budget:
      rss  test
        *  test_it.py::test_plain
@@ -93,7 +93,7 @@ def test_colours(suite: Project) -> None:
     run = suite.run("--membudget-report", "--color=yes")
 
     red, green, yellow = "\x1b[31m", "\x1b[32m", "\x1b[33m"
-    assert [line[:5] for line in run.section[1:7]] == [red, red, red, yellow, green, green]
+    assert [line[:5] for line in run.section[1:7]] == [red, red, red, green, green, yellow]
     plain = [re.sub(r"\x1b\[\d+m", "", line) for line in run.section[: NARROW.count("\n") + 1]]
     assert _without_rss(plain) == NARROW
 
