@@ -16,7 +16,7 @@ from pytest_membudget.glue.place import place_of
 from pytest_membudget.glue.test_state import NOT_RUN, STATE, TestState
 from pytest_membudget.glue.toolbox import Toolbox
 from pytest_membudget.glue.verdicts import Judge
-from pytest_membudget.glue.whereabouts import placed
+from pytest_membudget.glue.whereabouts import whereabouts
 from pytest_membudget.probes.meter import depth_below
 
 RECORD = "membudget"
@@ -80,19 +80,19 @@ class MeasurePlugin:
         provenance = self._judge.comparer.provenance(state.budget, state.isolated)
         record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker, provenance)
         failed_by_us = state.test_outcome == ("error" if state.counts_fixtures else "failed")
-        record = replace(
+        return replace(
             record,
             **place_of(item)._asdict(),
+            **whereabouts(isolation_of(item, state.budget)),
             text=state.text if verdict else None,
             failed_by_baseline=state.failed_by_baseline and failed_by_us,
         )
-        return placed(record, isolation_of(item, state.budget))
 
 
 def _of_all_attempts(item: pytest.Item, record: TestRecord) -> TestRecord:
     """Keep the worst attempt on the item: some rerun plugins log no report of the attempts before the last."""
-    records = [earlier, record] if (earlier := item.stash.get(WORST_ATTEMPT, None)) else [record]
-    (worst,) = one_per_test(records)
+    earlier = item.stash.get(WORST_ATTEMPT, None)
+    (worst,) = one_per_test([earlier, record]) if earlier else (record,)
     if worst.outcome in (Outcome.OVER_BUDGET, Outcome.REGRESSED):
         item.stash[WORST_ATTEMPT] = worst
     return worst
