@@ -130,8 +130,9 @@ def record_of(
     verdict: Verdict | None,
     worker: str | None = None,
     provenance: Provenance = UNKNOWN,
+    **more: Any,
 ) -> TestRecord:
-    """Return the record of a test that ran."""
+    """Return the record of a test that ran; ``more`` are fields that neither its figures nor its verdict tell."""
     findings = {finding.resource: finding for finding in verdict.findings} if verdict else {}
     resources = [resource for resource in Resource if resource in findings or resource in measurement.figures]
     return TestRecord(
@@ -144,6 +145,7 @@ def record_of(
         reason="; ".join(verdict.reasons) or None if verdict else None,
         worker=worker,
         timeline=measurement.timeline,
+        **more,
         provenance=provenance,
         changes=verdict.changes if verdict else (),
     )

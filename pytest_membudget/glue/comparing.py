@@ -21,6 +21,7 @@ from pytest_membudget.core.verdict import NO_BASELINE_FILE, Yardstick
 from pytest_membudget.core.wording import Strictness
 from pytest_membudget.glue.baseline_options import BaselineSettings
 from pytest_membudget.glue.options import Settings
+from pytest_membudget.glue.test_state import NO_BUDGET
 from pytest_membudget.store.baseline_file import read_baseline
 from pytest_membudget.store.environment import environment_key, heap_tool
 from pytest_membudget.store.history import last_commit_of
@@ -68,7 +69,14 @@ class Comparer:
 
     def provenance(self, budget: Budget, isolated: bool) -> Provenance:
         """Return where and how a test with that budget is measured."""
+        if not budget and not isolated:
+            return self._usual
         return Provenance(self.environment, heap_tool(), mode_of(budget, isolated))
+
+    @cached_property
+    def _usual(self) -> Provenance:
+        """Of tests without a budget: in a report of all tests, nearly all of them."""
+        return Provenance(self.environment, heap_tool(), mode_of(NO_BUDGET, isolated=False))
 
     def yardstick(self, nodeid: str, budget: Budget, isolated: bool) -> Yardstick:
         """Return what a test's figures are held against."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
 
 import pytest
 
@@ -77,11 +76,14 @@ class MeasurePlugin:
 
     def _record(self, item: pytest.Item, state: TestState) -> TestRecord:
         verdict = None if state.test_outcome == "skipped" else state.verdict
-        provenance = self._judge.comparer.provenance(state.budget, state.isolated)
-        record = record_of(item.nodeid, state.test_outcome, state.measurement, verdict, self._worker, provenance)
         failed_by_us = state.test_outcome == ("error" if state.counts_fixtures else "failed")
-        return replace(
-            record,
+        return record_of(
+            item.nodeid,
+            state.test_outcome,
+            state.measurement,
+            verdict,
+            self._worker,
+            self._judge.comparer.provenance(state.budget, state.isolated),
             **place_of(item)._asdict(),
             **whereabouts(isolation_of(item, state.budget)),
             text=state.text if verdict else None,
