@@ -300,15 +300,14 @@ def _uses_from_plain(plain: Plain) -> dict[Resource, Use]:
 
 
 def _judged(figure: Use, plain: Plain, prefix: str = "") -> Use:
-    outcome = plain[f"{prefix}outcome"]
-    return replace(
-        figure,
-        outcome=Outcome(outcome) if outcome else None,
-        budget_bytes=plain[f"{prefix}budget_bytes"],
-        baseline_bytes=plain[f"{prefix}baseline_bytes"],
-        anchor_bytes=plain[f"{prefix}anchor_bytes"],
-        band_bytes=plain[f"{prefix}band_bytes"],
-    )
+    judged = {name: plain[prefix + name] for name in _JUDGED if plain[prefix + name] is not None}
+    if "outcome" in judged:
+        judged["outcome"] = Outcome(judged["outcome"])
+    # Most figures of a report of all tests are judged by nothing.
+    return replace(figure, **judged) if judged else figure
+
+
+_JUDGED = ("outcome", "budget_bytes", "baseline_bytes", "anchor_bytes", "band_bytes")
 
 
 def _site_from_plain(plain: Plain) -> Site:
